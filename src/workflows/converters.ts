@@ -8,17 +8,15 @@ import {
 import { markGivenTwice } from '../contract/given-twice.js';
 import { Refused, refusedIn } from '../contract/refused.js';
 
-/** Encodings of codecs that the worker lacks: whoever reads that must fail, not guess. */
+/** Encodings of codecs that the worker lacks. Their values must not be guessed. */
 const CODEC_ENCODING = /encrypt|compress/;
 
-/** Marks what a workflow hands to an activity: its own question must never pass for the answer. */
+/** Marks the input of an activity, which must never pass for its answer. */
 export const ASKED = 'asked-by-workflow';
 
 /**
- * Payload converter of workflow code. Anybody who may signal or start workflows can send bytes that are no JSON; the SDK
- * decodes them before any code of ours runs, and a failure there fails the workflow task again and again: the order would
- * be stuck for good. Undecodable values arrive as undefined instead, which every reader of outside values expects, and what
- * the codec refused as `Refused`, which the interceptors look for.
+ * Payload converter of workflow code. Bytes that are no JSON become undefined, because a failure of the
+ * converter would fail every workflow task of the order; refused payloads become `Refused`.
  */
 export const payloadConverter: PayloadConverter = {
   toPayload: (value) => defaultPayloadConverter.toPayload(value),
@@ -27,7 +25,7 @@ export const payloadConverter: PayloadConverter = {
     if (refused) return refused as T;
     try {
       const value = defaultPayloadConverter.fromPayload<T>(payload);
-      // What activities answer is written by a worker.
+      // Workers write the answers of activities.
       return context?.type === 'workflow' && payload.data ? markGivenTwice(value, payload.data, str) : value;
     } catch (error) {
       if (CODEC_ENCODING.test(encodingOf(payload))) throw error;

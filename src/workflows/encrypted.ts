@@ -5,10 +5,7 @@ import { searchAttribute } from '../contract/names.js';
 import { writtenIn } from '../contract/written-in.js';
 import { ASKED, payloadConverter as plain } from './converters.js';
 
-/**
- * Where payloads are encrypted no amount stands beside them in the clear: lists then show why a person is wanted and since when, and
- * the page how much.
- */
+/** Leaves amounts out of search attributes, which are never encrypted. */
 export const interceptors = (): WorkflowInterceptors => ({
   internals: [
     {
@@ -22,10 +19,7 @@ export const interceptors = (): WorkflowInterceptors => ({
   ],
 });
 
-/**
- * What a workflow writes is marked, so that nobody without the keys can hand it back as something else. In plain payloads anybody
- * could write the marks as well.
- */
+/** Marks what a workflow writes, so that nobody without the keys can return it as something else. */
 export const payloadConverter: PayloadConverter = {
   toPayload: (value, context) => {
     const payload = defaultPayloadConverter.toPayload(value);
@@ -37,5 +31,5 @@ export const payloadConverter: PayloadConverter = {
   fromPayload: plain.fromPayload,
 };
 
-/** Messages and stack traces, which may tell amounts, pass the codec; types stay readable. */
+/** Encrypts messages and stack traces, which may contain amounts. Types stay readable. */
 export const failureConverter = new EncodedFailures(false);

@@ -31,7 +31,7 @@ export const isReset = (): boolean => workflowInfo().runId !== workflowInfo().or
 /** Ends a run because of one field of its input. */
 export type Refuse = (field: string, reason: string) => never;
 
-/** The failure of bad input of a workflow that is no order. */
+/** Returns the failure of bad input of a workflow that is no order. */
 export const invalidInput = (errors: FieldError[], so: string): ApplicationFailure =>
   ApplicationFailure.nonRetryable(`${describeFieldErrors(errors)}. ${so}`, INVALID_INPUT, errors);
 
@@ -49,7 +49,7 @@ const refuseOrder =
     close(run, ORDER_UNRESOLVED, `${field}: ${reason}. This run sent nothing, an earlier one may have`);
   };
 
-/** The identity of an order. Throws InvalidOrder, or OrderUnresolved where an earlier run may have sent it. */
+/** Checks the identity of an order. Throws InvalidOrder, or OrderUnresolved if it may have been sent. */
 export function checkOrder(run: OrderRun): void {
   const refuse: Refuse = refuseOrder(run);
   const { orderId } = run;
@@ -72,7 +72,7 @@ export function checkOrder(run: OrderRun): void {
   checkWorkflowId(refuse, 'order.order_id', orderWorkflowId(run.account, orderId));
 }
 
-/** The identity of a run that follows a received order. Throws InvalidOrder. */
+/** Checks the identity of a run that follows a received order. Throws InvalidOrder. */
 export function checkReceived(run: OrderRun, input: ReceivedDepositInput): void {
   const refuse: Refuse = refuseOrder(run);
   checkInput(refuse, run.input, '{account?, ref, order_uuid, …}');
@@ -85,7 +85,7 @@ export function checkReceived(run: OrderRun, input: ReceivedDepositInput): void 
   checkWorkflowId(refuse, 'order_uuid', receivedWorkflowId(run.account, orderUuid));
 }
 
-/** The identity of a permanent deposit address; answers its account. Throws InvalidInput. */
+/** Checks the identity of a deposit address and returns its account. Throws InvalidInput. */
 export function checkAddress(input: DepositAddressInput): string {
   const account = checkedAccount(input);
   if (typeof input?.ref !== 'string' || !ADDRESS_REF_FORMAT.test(input.ref)) {
@@ -96,14 +96,14 @@ export function checkAddress(input: DepositAddressInput): string {
   return account;
 }
 
-/** The identity of a comparison of an account. Throws InvalidInput. */
+/** Checks the identity of a reconciliation. Throws InvalidInput. */
 export function checkReconcile(account: string): void {
   const demanded = reconcileWorkflowId(account);
   // A schedule appends the time to the id it was given.
   if (!workflowInfo().workflowId.startsWith(`${demanded}-`)) checkWorkflowId(refuseInput, 'account', demanded);
 }
 
-/** The account that an input names. Throws InvalidInput. */
+/** Returns the account that an input names. Throws InvalidInput. */
 export function checkedAccount(input: { account?: string } | undefined): string {
   const account = input?.account ?? DEFAULT_ACCOUNT;
   checkAccount(refuseInput, account);
@@ -130,7 +130,7 @@ export function hasTimeLimit(): boolean {
 
 const YEAR_MS = 365 * 86_400_000;
 
-/** A time-out of years is none; some servers set one on every workflow. */
+/** Some servers set a time-out of years on every workflow. */
 const isShort = (timeoutMs: number | undefined): boolean =>
   timeoutMs !== undefined && timeoutMs > 0 && timeoutMs < YEAR_MS;
 
@@ -143,7 +143,7 @@ export const isDeeperThan = (levels: number, value: unknown): boolean =>
   value !== null &&
   (levels === 0 || Object.values(value).some((item) => isDeeperThan(levels - 1, item)));
 
-/** Refuses what is no object, or too deep for any activity. */
+/** Refuses input that is no object, or too deep for activities. */
 export function checkInput(refuse: Refuse, input: unknown, shape: string): void {
   if (typeof input !== 'object' || input === null) refuse('input', `must be an object ${shape}`);
   if (isDeeperThan(MAX_LEVELS, input)) refuse('input', 'is nested too deeply');

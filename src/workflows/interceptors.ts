@@ -12,13 +12,12 @@ import {
 import { FOREIGN_ANSWER, FOREIGN_START, Refused } from '../contract/refused.js';
 import { attentionAttributes, show } from './show.js';
 
-// For each promise the SDK takes a stack, which at the usual ten frames costs a workflow a third of its CPU; one names the place.
+// The SDK takes a stack for each promise; ten frames would cost a third of a workflow's CPU.
 Error.stackTraceLimit = 1;
 
 /**
- * THE place where workflows meet what something without the payload keys has written. Nothing behind it sees a `Refused`:
- * a start ends, an argument is undefined or its update refused, and an answer is a failure that settles and asks again. What
- * may be ours, under a key that is not here, fails the workflow task, which is repeated until the key is back.
+ * THE place that handles what somebody without the payload keys has written; nothing behind it sees a
+ * `Refused`. A payload under a key that the worker lacks fails the workflow task until the key is back.
  */
 export const interceptors = (): WorkflowInterceptors => ({ inbound: [inbound], outbound: [outbound] });
 
@@ -28,7 +27,7 @@ const inbound: WorkflowInboundCallsInterceptor = {
     if (refused) endForeignStart(refused);
     return next(input);
   },
-  // A signal is a hint: without its argument it is one still.
+  // A signal is a hint, also without its argument.
   handleSignal: (input, next) => next(withoutRefused(input)),
   handleQuery: (input, next) => next(withoutRefused(input)),
   validateUpdate: (input, next) => {
@@ -36,7 +35,7 @@ const inbound: WorkflowInboundCallsInterceptor = {
     if (refused) throw refusedUpdate(input.name, refused);
     next(input);
   },
-  // Whoever answers workflow tasks without the keys can also accept an update that no validator of ours has seen.
+  // Somebody without the keys may have accepted it, without the validator.
   handleUpdate: async (input, next) => {
     const refused = refusedOf(input.args);
     if (refused?.kind === 'unreadable') throw new Error(refused.why);
@@ -75,12 +74,12 @@ const outbound: WorkflowOutboundCallsInterceptor = {
   },
 };
 
-/** Of a random id: none of the other activities of an order, which are few, draws the same. */
+/** Digits of a random id. The few activities of an order never draw the same. */
 const OWN_DIGITS = 12;
 
 /**
- * Payloads are bound to the id, so that it must mean one activity of one run: another one's answer is none of this. A reset run
- * draws the same ids for what it keeps and others from there on, since the server then gives it another seed.
+ * Returns an id that means one activity of one run, because payloads are bound to it. A reset run draws
+ * the same ids up to its reset, then others.
  */
 function idOf({ options, seq }: ActivityInput): string {
   const name = options.activityId ?? `${seq}`;
@@ -103,7 +102,7 @@ const refusedUpdate = (name: string, { why }: Refused): ApplicationFailure => {
 export const isForeign = ({ cause }: ActivityFailure): boolean =>
   cause instanceof ApplicationFailure && cause.type === FOREIGN_ANSWER;
 
-/** The answer; throws what `failed` makes where it is none of ours. */
+/** Returns the answer, or throws what `failed` makes of a refused one. */
 function checked<T>(answer: T, from: string, failed: (cause: ApplicationFailure) => Error): T {
   if (!(answer instanceof Refused)) return answer;
   if (answer.kind === 'unreadable') throw new Error(answer.why);
@@ -115,7 +114,7 @@ const NEVER = '**Never start this payment under another order id: an earlier run
 const TODO =
   '**To do**: find out who reaches Temporal without the payload keys, then start the same id with `--again`.';
 
-/** Ends a run that nobody with the keys has started: it is shown to people, and this run sent nothing. */
+/** Ends a run that somebody without the keys has started. */
 function endForeignStart({ kind, why }: Refused): never {
   if (kind === 'unreadable') throw new Error(why);
   tell('the start', 'an input');
@@ -125,7 +124,7 @@ function endForeignStart({ kind, why }: Refused): never {
   throw ApplicationFailure.nonRetryable(reason, FOREIGN_START);
 }
 
-/** Each attempt is told once, and never by a replay. */
+/** Logs each attempt once; a replay logs nothing. */
 function tell(where: string, what: string): void {
   log.warn(`${what} of ${where} was refused: something without the payload keys reaches Temporal`);
 }

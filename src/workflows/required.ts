@@ -3,7 +3,7 @@ import { BATCH_MESSAGES } from '../contract/batch/messages.js';
 import { EncodedFailures } from '../contract/encoded-failures.js';
 import { DECIDE_UPDATE } from '../contract/names.js';
 
-/** What a choice names so that no copy of it counts elsewhere. */
+/** Field of a choice that binds it to one run or pause. */
 const NAMED: Readonly<Record<string, string>> = {
   [DECIDE_UPDATE]: 'runId',
   [BATCH_MESSAGES.approve]: 'runId',
@@ -11,8 +11,8 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 /**
- * With PAYLOAD_ENCRYPTION=required a choice must name what it was made on: payloads are bound to a workflow id, which may have had
- * more runs, and more pauses. Others may leave it out, as programs of before do.
+ * Refuses a choice without its run or pause: payloads are bound to a workflow id only, which may have
+ * had other runs and pauses.
  */
 export const interceptors = (): WorkflowInterceptors => ({
   inbound: [
@@ -21,7 +21,7 @@ export const interceptors = (): WorkflowInterceptors => ({
         refuseUnnamed(input);
         next(input);
       },
-      // Whoever answers workflow tasks without the keys can accept an update that no validator of ours has seen.
+      // Somebody without the keys may have accepted it, without the validator.
       handleUpdate: async (input, next) => {
         refuseUnnamed(input);
         return next(input);
@@ -45,5 +45,5 @@ function refuseUnnamed(input: UpdateInput): void {
   );
 }
 
-/** A failure that does not pass the codec is nobody's word. */
+/** Refuses failures that do not pass the codec. */
 export const failureConverter = new EncodedFailures(true);

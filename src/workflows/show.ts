@@ -5,13 +5,13 @@ import { searchAttribute } from '../contract/names.js';
 import type { OnlyByCommand } from '../contract/signature.js';
 import { holdsWallet } from '../contract/wallets.js';
 
-/** Shows a workflow to operators: by its current details in the Temporal UI and by what they search for. */
+/** Shows a workflow to operators, in the Temporal UI and in searches. */
 export function show(details: string, attributes: readonly SearchAttributeUpdatePair[]): void {
   setCurrentDetails(details);
   showAttributes(attributes);
 }
 
-/** Writes search attributes only where they differ from what Temporal has: each write costs an event. Null removes one. */
+/** Writes search attributes that differ, because each write costs an event. Null removes one. */
 export function showAttributes(attributes: readonly SearchAttributeUpdatePair[]): void {
   const known = workflowInfo().typedSearchAttributes;
   const changed = attributes.filter(({ key, value }) => comparable(known.get(key)) !== comparable(value));
@@ -20,10 +20,7 @@ export function showAttributes(attributes: readonly SearchAttributeUpdatePair[])
 
 const comparable = (value: unknown): unknown => (value instanceof Date ? value.getTime() : (value ?? null));
 
-/**
- * What lists show of an attention: why, since when, and about how much. A reason that stays keeps its time; without a reason all of
- * them go. A workflow that never wants a person writes none.
- */
+/** Returns what lists show of attention: why, since when, and the amount. Without a code, all go. */
 export function attentionAttributes(code: AttentionCode | undefined, amount?: string): SearchAttributeUpdatePair[] {
   const known = workflowInfo().typedSearchAttributes;
   const before = known.get(searchAttribute.attentionReason) === code && known.get(searchAttribute.attentionSince);
@@ -36,28 +33,28 @@ export function attentionAttributes(code: AttentionCode | undefined, amount?: st
   ];
 }
 
-/** Amounts of inputs that nobody has checked are shown only where they surely are amounts. */
+/** Unchecked amounts are shown only in this form. */
 const AMOUNT_SHOWN =
   /^(?:\d{1,24}(?:\.\d{1,24})? )?[A-Za-z0-9_]{1,20}(?: → (?:\d{1,24}(?:\.\d{1,24})? )?[A-Za-z0-9_]{1,20})?$/;
 
-/** Why a page names a command in the place of what could be pasted. */
+/** Why a page names a command instead of an argument to paste. */
 export const WHY_BY_COMMAND = {
   signed: 'since this account takes signed decisions only',
   encrypted: 'since only what is encrypted is taken here',
 } satisfies Record<OnlyByCommand, string>;
 
-/** A time as people read it. */
+/** Returns a time as people read it. */
 export const timeShown = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 
-/** An object as JSON to be pasted, its fields in the lines given, so that no line is broken or cut off in a narrow panel. */
+/** Returns JSON to paste, in lines that a narrow panel does not break. */
 export function pasteable(lines: readonly object[]): string {
   const parts = lines.map((line) => JSON.stringify(line).slice(1, -1)).filter((part) => part !== '');
   return `\`\`\`json\n{${parts.join(',\n ')}}\n\`\`\``;
 }
 
-/** Leaves out whatever could be a card number or a wallet, without a look at its check digit: one search attribute too few does no harm. */
+/** Excludes whatever may be a card number or a wallet, valid or not. */
 const KEYWORD_FORMAT = /^(?!.*(?:\d[-._]*){12})(?!.*\w{26})[A-Za-z0-9._-]{1,120}$/;
 
-/** Returns true for texts that Temporal surely takes as a search attribute, and that everybody may see. */
+/** Returns true for texts that Temporal accepts as a search attribute and everybody may read. */
 export const isKeyword = (value: unknown, format = KEYWORD_FORMAT): value is string =>
   typeof value === 'string' && format.test(value) && !holdsWallet(value);

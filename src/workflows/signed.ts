@@ -15,38 +15,35 @@ import {
 } from '../contract/signature.js';
 import { quickCheck, untilOver } from './activity-calls.js';
 
-/** An update that counts once it is known who signed it. */
+/** An update that counts once its signature is checked. */
 export interface SignedRequest<T> {
   input: CheckSignatureInput;
-  /** Why it may not be taken now; what it is about goes on while it is checked. */
+  /** Why it is refused now. The run continues during the check. */
   refusal: () => string | undefined;
   refuse: (reason: string) => never;
-  /** Takes it; `keyId`: of the key that signed it, undefined where the account asks for no signatures. */
+  /** Applies it. `keyId`: undefined if the account needs no signatures. */
   take: (keyId?: string) => T;
 }
 
-/**
- * Why a choice that is for another run is refused. Asked of what is sent to this run alone: one that was reset has taken the choices
- * of the one before as its own. `checkSignature` has the last word; this spares a history what is refused.
- */
+/** Returns why a choice for another run is refused, before it costs history. `checkSignature` decides. */
 export const otherRun = (choice: { runId?: string } | undefined): string | undefined =>
   choice?.runId === undefined || choice.runId === workflowInfo().runId ? undefined : OTHER_RUN;
 
-/** Returns, as a field to spread, whether a run takes signed choices only, whichever worker checks them. */
+/** Returns, as a field to spread, whether a run takes signed choices only. */
 export const required = (onlyByCommand: OnlyByCommand | undefined): { required?: true } =>
   onlyByCommand === 'signed' ? { required: true } : {};
 
-/** THE place where it is asked who signed an update. */
+/** THE place that checks the signature of an update. */
 export async function takeSigned<T>({ input, refusal, refuse, take }: SignedRequest<T>): Promise<T> {
   const check = await checked(input, refusal);
-  // In one breath with the taking: another one may have been checked beside it.
+  // In the same step as `take`: another update may have been checked meanwhile.
   const unsigned = input.required && check.kind === 'unasked' ? SIGNATURES_COUNT : undefined;
   const reason = refusal() ?? (check.kind === 'refused' ? check.reason : unsigned);
   if (reason) refuse(reason);
   return take(check.kind === 'signed' ? check.keyId : undefined);
 }
 
-/** A cancellation of the workflow must not end the check: what was cancelled may still want a decision. */
+/** A cancelled order may still need a decision, so a cancellation must not end the check. */
 const checked = (input: CheckSignatureInput, refusal: () => string | undefined): Promise<SignatureCheck> =>
   CancellationScope.nonCancellable(async () => {
     const { checkSignature } = proxyActivities<Activities>(quickCheck(input.account));
