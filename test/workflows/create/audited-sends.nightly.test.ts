@@ -55,16 +55,3 @@ test('while the record cannot be written nothing is sent again, the order says w
   expect(found.problems).toEqual([]);
   expect(found.files.flatMap(({ problems }) => problems)).toEqual([]);
 });
-
-test('a replay of the whole history writes nothing: a line is of an attempt and not of a workflow task', async () => {
-  const orderId = newOrderId('replayed');
-  const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker: 'create=500-before' }));
-  await handle.result();
-  const before = await sendsOf(orderId);
-  await lab.stopWorkers();
-  await lab.startWorkers({ auditDir: folder });
-  // The answer of a query to a closed workflow comes from a replay.
-  expect(await handle.state()).toMatchObject({ phase: 'done' });
-  expect(await sendsOf(orderId)).toEqual(before);
-  expect(before).toHaveLength(2);
-});

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Door, openDoor } from '../../receiver/door.fixture.js';
 import { orderInput } from '../../support/inputs.js';
-import { accountWith, type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { type Lab, newOrderId, openLab } from '../../support/lab.js';
 import { serviceView } from './service-view.fixture.js';
 
 let door: Door;
@@ -56,15 +56,5 @@ describe('a refused connection proves that nothing was sent: the order waits and
     lab.sandbox.set({ serverDown: false });
     expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });
     expect(serviceView(lab, orderId)).toEqual({ creates: 1, executed: 1, blindCreates: 0 });
-  });
-
-  test('when the base URL was wrong all the time: a worker with the right one sends it', async () => {
-    const input = orderInput('withdraw', newOrderId('mistyped'), { resend: 'never' });
-    await lab.replaceWorkers(accountWith(lab, { baseUrl: 'http://127.0.0.1:9' }));
-    const handle = await lab.orders.start('withdraw', input);
-    await expect.poll(() => waitsFor(handle.orderId), { timeout: 60_000 }).toBe('lookUpOrder');
-    await lab.replaceWorkers();
-    expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });
-    expect(serviceView(lab, handle.orderId)).toEqual({ creates: 1, executed: 1, blindCreates: 0 });
   });
 });

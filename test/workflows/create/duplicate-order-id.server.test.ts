@@ -87,18 +87,6 @@ describe.concurrent('an id that somebody else used before', () => {
     expect(serviceView(lab, input.order.order_id)).toMatchObject({ creates: 1, executed: 1 });
   });
 
-  test('for another order: the workflow ends as OrderConflict and nothing is sent', async () => {
-    const input = orderInput('withdraw', newOrderId('foreign'), { marker: 'duplicate=c' });
-    await createElsewhere({ ...input.order, amount: '99' });
-    const handle = await lab.orders.start('withdraw', input);
-    await expect(handle.result()).rejects.toMatchObject({
-      name: 'FailedError',
-      subject: 'order',
-      type: 'OrderConflict',
-    });
-    expect(serviceView(lab, input.order.order_id)).toMatchObject({ creates: 1, executed: 1 });
-  });
-
   test('for another order that the probe could not see: the 200 with that order is not adopted, a person is asked', async () => {
     const input = orderInput('withdraw', newOrderId('hidden'), { marker: 'duplicate=b list=unseen' });
     const foreign = await createElsewhere({ ...input.order, amount: '99' });

@@ -20,7 +20,6 @@ import { accountWith, type Lab, newOrderId, openLab } from '../../support/lab.js
 import { serviceView } from './service-view.fixture.js';
 
 const CREATE = '/v2/order/withdraw';
-const LIST = '/v2/order/list';
 
 let lab: Lab;
 let front: Front;
@@ -84,21 +83,6 @@ describe('orders through a proxy to a service that demands a certificate: each i
     await expect.poll(() => waitsFor(handle.orderId), { timeout: 60_000 }).toBe('lookUpOrder');
     expect(lab.requestsOf(handle.orderId)).toEqual([]);
     giveIn();
-    expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });
-    expect(serviceView(lab, handle.orderId)).toEqual(ONCE);
-  });
-
-  test('when the proxy refuses the create alone, after its probe', async () => {
-    let probed = false;
-    front.lets = (what, path) => {
-      probed ||= what === 'answer' && path === LIST;
-      return true;
-    };
-    proxy.rule = (tunnel) => (probed ? tunnel.near.end('HTTP/1.1 502 Bad Gateway\r\n\r\n') : tunnel.pass());
-    const handle = await start('create-refused');
-    await expect.poll(() => waitsFor(handle.orderId), { timeout: 60_000 }).toBe('lookUpOrder');
-    expect(lab.requestsOf(handle.orderId)).toEqual([LIST]);
-    proxy.rule = passes;
     expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });
     expect(serviceView(lab, handle.orderId)).toEqual(ONCE);
   });
