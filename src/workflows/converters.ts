@@ -15,8 +15,8 @@ const CODEC_ENCODING = /encrypt|compress/;
 export const ASKED = 'asked-by-workflow';
 
 /**
- * Payload converter of workflow code. Bytes that are no JSON become undefined, because a failure of the
- * converter would fail every workflow task of the order; refused payloads become `Refused`.
+ * Payload converter of workflow code. Bytes that are no JSON become undefined, because a failure
+ * here would fail every workflow task of the order; refused payloads become `Refused`.
  */
 export const payloadConverter: PayloadConverter = {
   toPayload: (value) => defaultPayloadConverter.toPayload(value),

@@ -19,7 +19,7 @@ export const interceptors = (): WorkflowInterceptors => ({
   ],
 });
 
-/** Marks what a workflow writes, so that nobody without the keys can return it as something else. */
+/** Marks what a workflow writes: nobody without the keys can return it as something else. */
 export const payloadConverter: PayloadConverter = {
   toPayload: (value, context) => {
     const payload = defaultPayloadConverter.toPayload(value);

@@ -21,8 +21,8 @@ import { close } from './order/end.js';
 import { mayHaveSent, type OrderRun } from './order/state.js';
 
 /*
- * A run goes on only under the workflow id that its input demands, which keeps an order from being run twice. The first
- * activity validates every field.
+ * A run goes on only under the workflow id that its input demands, which keeps an order from being
+ * run twice. The first activity validates every field.
  */
 
 /** Returns true in a run that a reset made. Asked only where another run would end. */
@@ -49,7 +49,7 @@ const refuseOrder =
     close(run, ORDER_UNRESOLVED, `${field}: ${reason}. This run sent nothing, an earlier one may have`);
   };
 
-/** Checks the identity of an order. Throws InvalidOrder, or OrderUnresolved if it may have been sent. */
+/** Checks an order's identity. Throws InvalidOrder, or OrderUnresolved if it may have been sent. */
 export function checkOrder(run: OrderRun): void {
   const refuse: Refuse = refuseOrder(run);
   const { orderId } = run;

@@ -16,8 +16,8 @@ import { attentionAttributes, show } from './show.js';
 Error.stackTraceLimit = 1;
 
 /**
- * THE place that handles what somebody without the payload keys has written; nothing behind it sees a
- * `Refused`. A payload under a key that the worker lacks fails the workflow task until the key is back.
+ * THE place that handles what somebody without the payload keys has written; nothing behind it sees
+ * a `Refused`. A payload under a missing key fails the workflow task until the key is back.
  */
 export const interceptors = (): WorkflowInterceptors => ({ inbound: [inbound], outbound: [outbound] });
 
@@ -78,8 +78,8 @@ const outbound: WorkflowOutboundCallsInterceptor = {
 const OWN_DIGITS = 12;
 
 /**
- * Returns an id that means one activity of one run, because payloads are bound to it. A reset run draws
- * the same ids up to its reset, then others.
+ * Returns an id that means one activity of one run, because payloads are bound to it. A reset run
+ * draws the same ids up to its reset, then others.
  */
 function idOf({ options, seq }: ActivityInput): string {
   const name = options.activityId ?? `${seq}`;

@@ -11,8 +11,8 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Refuses a choice without its run or pause: payloads are bound to a workflow id only, which may have
- * had other runs and pauses.
+ * Refuses a choice without its run or pause: payloads are bound to a workflow id only, which may
+ * have had other runs and pauses.
  */
 export const interceptors = (): WorkflowInterceptors => ({
   inbound: [

@@ -21,7 +21,7 @@ export async function serviceRead(input: ServiceReadInput): Promise<unknown> {
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     const { cause } = error;
-    // A time-out has the failure of the last attempt as its cause; an attempt that began has left one.
+    // The cause of a time-out is the failure of the last attempt, if one began.
     const last = cause instanceof TimeoutFailure ? cause.cause : cause;
     if (last instanceof ApplicationFailure && last.nonRetryable) throw last;
     const neverStarted = last === undefined && (cause as TimeoutFailure).timeoutType !== 'START_TO_CLOSE';

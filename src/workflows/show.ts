@@ -20,7 +20,7 @@ export function showAttributes(attributes: readonly SearchAttributeUpdatePair[])
 
 const comparable = (value: unknown): unknown => (value instanceof Date ? value.getTime() : (value ?? null));
 
-/** Returns what lists show of attention: why, since when, and the amount. Without a code, all go. */
+/** Returns what lists show of attention: why, since when, the amount. Without a code, all go. */
 export function attentionAttributes(code: AttentionCode | undefined, amount?: string): SearchAttributeUpdatePair[] {
   const known = workflowInfo().typedSearchAttributes;
   const before = known.get(searchAttribute.attentionReason) === code && known.get(searchAttribute.attentionSince);

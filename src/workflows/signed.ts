@@ -25,7 +25,7 @@ export interface SignedRequest<T> {
   take: (keyId?: string) => T;
 }
 
-/** Returns why a choice for another run is refused, before it costs history. `checkSignature` decides. */
+/** Returns why a choice for another run is refused, before `checkSignature` costs history. */
 export const otherRun = (choice: { runId?: string } | undefined): string | undefined =>
   choice?.runId === undefined || choice.runId === workflowInfo().runId ? undefined : OTHER_RUN;
 

@@ -59,7 +59,7 @@ export async function untilSameAccount<T extends { kind: string }>(
   return answer;
 }
 
-/** Asks whether both accounts are the same. Replaces other attention, because nothing can be read. */
+/** Asks whether both accounts are the same. Replaces other attention: nothing can be read. */
 function tell(run: OrderRun, { why }: ElsewhereAnswer): Attention | undefined {
   run.attention = undefined;
   raiseAttention(run, 'other-account', why, ['approve']);

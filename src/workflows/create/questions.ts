@@ -63,7 +63,7 @@ function uncertainty(run: OrderRun, { doubt, control }: Absence): string {
     callback === 'none' ? '' : CALLED_BACK,
     isCancelled ? '; it was cancelled' : '',
     late === undefined ? '' : `; ${late === 'over' ? OVER : TIME_HAS_PASSED}`,
-    isPlaceUnknown(run.facts) ? placeUnknown(refused !== undefined) : '',
+    !isPlaceUnknown(run.facts) ? '' : refused ? EARLIER_PLACE_UNKNOWN : PLACE_UNKNOWN,
     isFollowUp(run) && everDoubted.some(({ cause }) => cause === 'reset')
       ? '; another follow-up may have been sent in its place since'
       : '',
@@ -71,10 +71,9 @@ function uncertainty(run: OrderRun, { doubt, control }: Absence): string {
   ].join('');
 }
 
-const placeUnknown = (isRefused: boolean): string =>
-  isRefused
-    ? '; where an earlier create went is not known: look for it at every account that it may have gone to'
-    : '; where its create went is not known: make sure that this is the account';
+const PLACE_UNKNOWN = '; where its create went is not known: make sure that this is the account';
+const EARLIER_PLACE_UNKNOWN =
+  '; where an earlier create went is not known: look for it at every account that it may have gone to';
 
 /** Returns why a closed order may exist. */
 function doubtOf(run: OrderRun, doubt: ClosingDoubt): string {
