@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../scripts/service-of.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 
 /** More than a page, but less than one in any second and the next: the windows must be halved down to seconds. */
 const ELSEWHERE = { batches: 3, perBatch: 380 };
@@ -11,7 +11,6 @@ const AT_ONCE = 'after_ms=20';
 /** Every full page is a thousand items, and gaps are looked at twice. */
 const timeout = 180_000;
 
-let lab: Lab;
 let payouts: OrderHandle[];
 let malformed: OrderHandle;
 let removed: OrderHandle;
@@ -31,8 +30,8 @@ const pay = (label: string, marker = AT_ONCE) => {
   return lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker }));
 };
 
+const lab = useLab();
 beforeAll(async () => {
-  lab = await openLab();
   const first = await pay('first');
   await first.result();
   removed = await pay('removed');
@@ -53,7 +52,6 @@ beforeAll(async () => {
   const { order } = await removed.result();
   lab.sandbox.removeOrder(order.order_uuid);
 }, timeout);
-afterAll(() => lab?.close());
 
 describe.each([14, -12])('with a date filter %i h off, a random order and newcomers while it is read', (hours) => {
   test('everything is found, the malformed item by its place, the removed order by its amount', {

@@ -1,21 +1,20 @@
 import { WorkflowFailedError } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { serviceOf } from '../../scripts/service-of.js';
 import type { DepositAddressResult } from '../../src/contract/address/address.js';
 import { DEPOSIT_ADDRESS_WORKFLOW, ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
 import type { AddressCreateRequest } from '../../src/payment-service/queries.js';
 import type { GateAnswer } from '../support/service-gate.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../support/skipping-lab.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, useSkippingLab } from '../support/skipping-lab.js';
 
-let lab: SkippingLab;
+const lab = useSkippingLab({
+  CALLBACK_BASE_URL: 'https://b.example',
+  CALLBACK_TOKEN_KEY: 'a-token-key-for-tests-only',
+});
 /** What happens to a create of one reference; anything else passes. */
 const creates = new Map<string, (body: object) => Promise<GateAnswer> | GateAnswer>();
 
-beforeAll(async () => {
-  lab = await openSkippingLab({
-    CALLBACK_BASE_URL: 'https://b.example',
-    CALLBACK_TOKEN_KEY: 'a-token-key-for-tests-only',
-  });
+beforeAll(() => {
   lab.gate.rule = ({ path, body }) => {
     if (!path.endsWith('/deposit_address/create')) return undefined;
     const wanted = JSON.parse(body) as { callback_url: string };
@@ -23,7 +22,6 @@ beforeAll(async () => {
     return creates.get(ref)?.(wanted);
   };
 });
-afterAll(() => lab?.close());
 
 const handleOf = (ref: string) =>
   lab.orders.client.workflow.getHandle<() => Promise<DepositAddressResult>>(`address:default:${ref}`);

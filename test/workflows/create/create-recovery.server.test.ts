@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { FailedError } from '../../../src/client/errors.js';
 import { ORDER_TYPES, type OrderType } from '../../../src/contract/order/types.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 import { serviceView } from './service-view.fixture.js';
 
 /** Executed, but the answer does not say so: the order is found and adopted, never sent again. */
@@ -59,9 +59,8 @@ const CASES: Case[] = [
 
 const REJECTED = ORDER_TYPES.map((type) => ({ type, orderId: newOrderId('rejected') }));
 
-let lab: Lab;
+const lab = useLab();
 beforeAll(async () => {
-  lab = await openLab();
   const start = (type: OrderType, orderId: string, fault: string) =>
     lab.orders.start(type, orderInput(type, orderId, { marker: `create=${fault}` }));
   await Promise.all([
@@ -69,7 +68,6 @@ beforeAll(async () => {
     ...REJECTED.map(({ type, orderId }) => start(type, orderId, '400')),
   ]);
 });
-afterAll(() => lab?.close());
 
 describe('a create that fails', () => {
   test.for(CASES.map((each) => [each.type, each.fault, each.creates, each] as const))(

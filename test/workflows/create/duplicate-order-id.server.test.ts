@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { DUPLICATE_MODES } from '../../../sandbox/options.js';
 import { serviceOf } from '../../../scripts/service-of.js';
 import { ORDER_CALLBACK_SIGNAL } from '../../../src/contract/names.js';
 import type { CreateRequests } from '../../../src/contract/order/request.js';
 import type { Order } from '../../../src/contract/service-objects.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 import { serviceView } from './service-view.fixture.js';
 
 // The orders wait most of the time, and not for each other.
@@ -15,16 +15,9 @@ vi.setConfig({ maxConcurrency: 20 });
 const WINDOW_MS = 3_000;
 const PACE = { settleWindowMs: { atOnce: WINDOW_MS, deposit: WINDOW_MS } };
 
-let lab: Lab;
+const lab = useLab({ pace: PACE });
 /** Its look-ups show no order, for as long as a test wants. */
-let lagging: Lab;
-beforeAll(async () => {
-  [lab, lagging] = await Promise.all([
-    openLab({ pace: PACE }),
-    openLab({ pace: PACE, callbacks: false, sandbox: { settings: { visibilityLagMs: 3_600_000 } } }),
-  ]);
-});
-afterAll(() => Promise.all([lab?.close(), lagging?.close()]));
+const lagging = useLab({ pace: PACE, callbacks: false, sandbox: { settings: { visibilityLagMs: 3_600_000 } } });
 
 /** A create of somebody else, past our workflows. */
 async function createElsewhere(request: CreateRequests['withdraw']): Promise<Order> {

@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ORDERS_TASK_QUEUE, orderWorkflowId } from '../../../src/contract/names.js';
 import { orderInput } from '../../support/inputs.js';
-import { accountWith, type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { accountWith, type Lab, newOrderId, openLab, useLab } from '../../support/lab.js';
 import { runStarterWith } from '../../support/run-starter.js';
 
-let lab: Lab;
+const lab = useLab({ workers: false });
 beforeAll(async () => {
-  lab = await openLab({ workers: false });
   await lab.startWorkers(accountWith(lab, { formatChecks: 'warn' }));
   // A client that asks before the server knows of the workers takes the setting for 'refuse'.
   await vi.waitUntil(() => lab.orders.isServed(), { timeout: 60_000 });
 });
-afterAll(() => lab?.close());
 
 /** A payout that breaks a rule of ours: the card's check digit is wrong. The sandbox takes any. */
 const oddCard = (orderId: string) => {

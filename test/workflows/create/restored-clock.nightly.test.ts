@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
-import { MINUTE_MS, openSkippingLab, type SkippingLab } from '../../support/skipping-lab.js';
+import { MINUTE_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
 /** The clock of the workers is that far behind the server's. */
 const BEHIND_MS = 20 * MINUTE_MS;
 
-let lab: SkippingLab;
-beforeAll(async () => {
-  const env = { TEMPORAL_RESTORED_AT: new Date().toISOString() };
-  lab = await openSkippingLab(env, (serverNowMs) => async () => (await serverNowMs()) - BEHIND_MS);
-});
-afterAll(() => lab?.close());
+const env = { TEMPORAL_RESTORED_AT: new Date().toISOString() };
+const lab = useSkippingLab(env, (serverNowMs) => async () => (await serverNowMs()) - BEHIND_MS);
 
 test('an order begun when the window after a restore is over for the server alone waits for the workers, and floods nobody', async () => {
   await lab.skip(11 * MINUTE_MS);

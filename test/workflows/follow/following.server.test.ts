@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { callbackUrl } from '../../../src/contract/callback-url.js';
 import { DEFAULT_ACCOUNT } from '../../../src/contract/names.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import { ORDER_TYPES } from '../../../src/contract/order/types.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { type Lab, newOrderId, useLab } from '../../support/lab.js';
 
 // The orders wait most of the time, and not for each other.
 vi.setConfig({ maxConcurrency: 20 });
@@ -15,19 +15,12 @@ const POLL_MAX_MS = 200;
 const TIMER_SLACK_MS = 100;
 
 /** With callbacks, and polls that come too late to play a part, as in production. */
-let byCallback: Lab;
+const byCallback = useLab({ pace: { pollInitialMs: 10_000, pollMaxMs: 20_000 } });
 /** The service sends no callbacks at all. */
-let byPolling: Lab;
-beforeAll(async () => {
-  [byCallback, byPolling] = await Promise.all([
-    openLab({ pace: { pollInitialMs: 10_000, pollMaxMs: 20_000 } }),
-    openLab({
-      sandbox: { settings: { callbacks: { enabled: false } } },
-      pace: { pollInitialMs: 100, pollMaxMs: POLL_MAX_MS },
-    }),
-  ]);
+const byPolling = useLab({
+  sandbox: { settings: { callbacks: { enabled: false } } },
+  pace: { pollInitialMs: 100, pollMaxMs: POLL_MAX_MS },
 });
-afterAll(() => Promise.all([byCallback?.close(), byPolling?.close()]));
 
 type Options = Omit<Partial<OrderInput<'withdraw'>>, 'order'>;
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import { searchAttribute } from '../../../src/contract/names.js';
@@ -6,7 +6,7 @@ import type { OrderType } from '../../../src/contract/order/types.js';
 import { ITS_UUID } from '../../../src/contract/placeholders.js';
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, openLab, useLab } from '../../support/lab.js';
 import { keyOf } from '../../temporal/stored-bytes.fixture.js';
 import { parkedFor, type Steered, startSteered, TWO_CARDS } from '../compensation/parked-orders.fixture.js';
 import { serviceView } from '../create/service-view.fixture.js';
@@ -18,12 +18,10 @@ vi.setConfig({ maxConcurrency: 20 });
 
 const WINDOW_MS = 1_500;
 
-let lab: Lab;
-beforeAll(async () => {
-  const settleWindowMs = { atOnce: WINDOW_MS, deposit: WINDOW_MS };
-  lab = await openLab({ pace: { settleWindowMs }, limits: { caps: new Map([['usd', '150']]) } });
+const lab = useLab({
+  pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: WINDOW_MS } },
+  limits: { caps: new Map([['usd', '150']]) },
 });
-afterAll(() => lab?.close());
 
 /** A create that is answered with 500 and not executed, beside others of the same id that were made past our workflows. */
 async function startBeside(amounts: string[]): Promise<OrderHandle> {
