@@ -48,12 +48,15 @@ export function refusal(run: OrderRun, decision: unknown): string | undefined {
   if (typeof decision !== 'object' || decision === null) return 'decide needs {action, by, reason, revision}';
   if (isTooLarge(decision)) return 'decide: takes less than 50000 characters, at most 10 levels deep';
   const { action, by, reason, revision, signature } = decision as Partial<Decision>;
-  if (run.parked.decision) return 'another decision was taken a moment ago; look again';
   const allowed = new Set(decisionsOf(run).map((choice) => choice.decision.action));
+  const isAllowed = action !== undefined && allowed.has(action);
+  const own = isAllowed ? (OWN_FIELDS[action] ?? []) : Object.values(OWN_FIELDS).flat();
+  // A field that is given twice shows here as one more field.
+  const others = unknownKeys(decision, [...COMMON_FIELDS, ...own]);
+  if (others.length > 0) return `${String(action)} does not take ${others.join(', ')}`;
+  if (run.parked.decision) return 'another decision was taken a moment ago; look again';
   const allowedNow = allowed.size > 0 ? `allowed now: ${[...allowed].join(', ')}` : 'nothing can be decided now';
-  if (!action || !allowed.has(action)) return `action ${String(action)} is not allowed; ${allowedNow}`;
-  const others = unknownKeys(decision, [...COMMON_FIELDS, ...(OWN_FIELDS[action] ?? [])]);
-  if (others.length > 0) return `${action} does not take ${others.join(', ')}`;
+  if (!isAllowed) return `action ${String(action)} is not allowed; ${allowedNow}`;
   if (!isOwnText(by)) return 'by: who decides? (1 to 500 characters, a name of your own)';
   if (!isOwnText(reason)) return 'reason: why? (1 to 500 characters, in words of your own)';
   if (revision !== run.revision) {

@@ -45,3 +45,11 @@ test('a refund names where it goes, and nothing else', () => {
   }
   expect(refusal(RUN, { ...decision, revertTo: { network: 'tron', wallet: 'T1' } })).toBeUndefined();
 });
+
+test('a field that is given twice, or is unknown, is named before anything else', () => {
+  const run = { ...RUN, attention: undefined } as unknown as OrderRun;
+  for (const action of ['revert', 'constructor', undefined]) {
+    expect(refusal(run, { action, 'by (given twice)': 'ann' })).toContain('does not take by (given twice)');
+    expect(refusal(RUN, { action, 'by (given twice)': 'ann' })).toContain('does not take by (given twice)');
+  }
+});
