@@ -112,19 +112,6 @@ const CASES: Record<string, () => Promise<OrderHandle>> = {
     expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: true });
     return handle;
   },
-  'one that was cancelled while its create was under way': async () => {
-    const handle = await lab.orders.start('withdraw', withdraw('slow', '12.50', 'create=slow slow_ms=1500'));
-    const isSent = () => (lab.sandbox.stats().createsByOrderId[handle.orderId] ?? 0) > 0;
-    await vi.waitUntil(isSent, { timeout: 20_000, interval: 20 });
-    await cancel(handle);
-    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
-    return handle;
-  },
-  'one that the service refused': async () => {
-    const handle = await lab.orders.start('withdraw', withdraw('refused', '12.50', 'create=400'));
-    await expect(handle.result()).rejects.toMatchObject({ type: 'OrderRejected' });
-    return handle;
-  },
   'a follow-up that was stale': async () => {
     const { orderId, handle } = await startSteered(lab, 'withdraw', {
       marker: 'outcome=completed_partially fraction=0.4',

@@ -76,7 +76,8 @@ for (const first of ['limit', 'cancel'] as const) {
     const after = lab.orders.order(handle.orderId);
     await sleep(500);
     await downAndCancel(after, first);
-    await vi.waitUntil(async () => (await after.state()).phase === 'parked', { timeout: 60_000, interval: 200 });
+    // The create of the run before counts as alive for 60 s, and absence is read after that.
+    await vi.waitUntil(async () => (await after.state()).phase === 'parked', { timeout: 90_000, interval: 200 });
     const events = await trail(after);
     expect(events.filter((event) => event.includes('FAILED')).slice(1)).toEqual([]);
   });
