@@ -15,11 +15,9 @@ const OF_PARTS = [
 ];
 const KNOWN = [...Object.keys(orderSchemas.withdraw.shape).filter((name) => name !== 'client_info'), ...OF_PARTS];
 
-/** What a row says. */
+/** An order as its row asks for it, not validated; with a `problem` the row could not be read and must not be sent. */
 export interface RowContent {
-  /** What it asks for, not validated: amounts are strings, nested details are built. Absent when it could not be read. */
   order?: unknown;
-  /** What could not be read; the row must not be sent. */
   problem?: FieldError[];
 }
 
@@ -45,7 +43,6 @@ export function readHeader(line: string): string[] {
   return columns;
 }
 
-/** What people save instead of commas, reported before it shows as an unknown column. */
 function refuseOtherSeparators(line: string): void {
   if (/^sep=/i.test(line)) throw badFile('line 1: a "sep=" line is no header; remove it');
   const other = [';', '\t', '|'].find((separator) => line.includes(separator));
@@ -65,29 +62,23 @@ function headerProblems(columns: readonly string[]): string[] {
   const missing = REQUIRED.filter((name) => !columns.some((column) => looksLike(column, name)));
   // Most likely a first row, whose cells must not be repeated.
   if (missing.length === REQUIRED.length) return [`is no header: it must name the columns ${REQUIRED.join(', ')}`];
-  const twoWays =
-    columns.includes('wallet_details') && columns.some((name) => name.startsWith('wallet_details.'))
-      ? ['wallet_details is given both as one column and as columns of its own; choose one']
-      : [];
-  const missed = missing.length > 0 ? [`column ${missing.join(', ')} is missing`] : [];
-  // A header in one long line of nonsense must not become a long message.
-  return [...found.slice(0, 10), ...missed, ...twoWays];
+  const isTwice = columns.includes('wallet_details') && columns.some((name) => name.startsWith('wallet_details.'));
+  return [
+    // A header in one long line of nonsense must not become a long message.
+    ...found.slice(0, 10),
+    ...(missing.length > 0 ? [`column ${missing.join(', ')} is missing`] : []),
+    ...(isTwice ? ['wallet_details is given both as one column and as columns of its own; choose one'] : []),
+  ];
 }
 
 function unknownColumn(name: string, number: number): string {
   const meant = KNOWN.find((known) => looksLike(name, known));
-  const character = unusualCharacter(name);
-  if (meant && character) return `column ${number} looks like ${meant}, but its ${character}: type the name again`;
-  return meant ? `column ${maskName(name)} must be written ${meant}` : `unknown column ${maskName(name)}`;
-}
-
-/** Names the first character that is not printable ASCII: `character 5 is U+0410 (a Cyrillic letter)`; undefined = there is none. */
-function unusualCharacter(text: string): string | undefined {
-  const characters = [...text];
+  const characters = [...name];
   const at = characters.findIndex((character) => !/^[ -~]$/.test(character));
-  const found = characters[at];
-  if (found === undefined) return undefined;
-  return `character ${at + 1} is ${describeCharacter(found)}`;
+  const odd = characters[at];
+  if (meant && odd !== undefined)
+    return `column ${number} looks like ${meant}, but its character ${at + 1} is ${describeCharacter(odd)}: type the name again`;
+  return meant ? `column ${maskName(name)} must be written ${meant}` : `unknown column ${maskName(name)}`;
 }
 
 /** Returns true if a name shows like `known`: other case, blanks or hyphens for underscores, letters of other scripts, invisible ones. */
@@ -114,21 +105,19 @@ export function readCsvRow(columns: readonly string[], line: string): RowContent
   return { order, ...(problem.length > 0 && { problem }) };
 }
 
-/** Puts a cell where its column says; answers what is wrong with it. */
+/** Puts a cell where its column says; returns what is wrong with it. */
 function placeCell(order: Record<string, unknown>, column: string, cell: string): FieldError[] {
   if (cell === '') return [];
-  const { value, errors } = readCell(column, cell);
-  const [outer = column, inner] = column.split('.');
-  if (inner === undefined) order[outer] = value;
-  else order[outer] = { ...(order[outer] as object | undefined), [inner]: value };
-  return errors;
-}
-
-function readCell(column: string, cell: string): { value: unknown; errors: FieldError[] } {
-  // Anything but digits stays text, which the check of the order refuses.
-  const whole = column === 'delay_order_for_minutes' && /^\d{1,9}$/.test(cell);
-  if (column !== 'wallet_details') return { value: whole ? Number(cell) : cell, errors: [] };
   const field = `order.${column}`;
-  const { value, errors, problem } = readJson(cell, field);
-  return { value, errors: problem ? [{ field, reason: problem }] : errors };
+  if (column === 'wallet_details') {
+    const { value, errors, problem } = readJson(cell, field);
+    order[column] = value;
+    return problem ? [{ field, reason: problem }] : errors;
+  }
+  // Anything but digits stays text, which the check of the order refuses.
+  const isWhole = column === 'delay_order_for_minutes' && /^\d{1,9}$/.test(cell);
+  const [outer = column, inner] = column.split('.');
+  if (inner === undefined) order[outer] = isWhole ? Number(cell) : cell;
+  else order[outer] = { ...(order[outer] as object | undefined), [inner]: cell };
+  return [];
 }

@@ -8,7 +8,6 @@ import { badFile, unusableFile } from './errors.js';
 import { damageOf, refuseOtherFormats } from './other-formats.js';
 import { type BatchBytes, linesOf, readBatchFile, textOf } from './read-file.js';
 
-/** Most rows of one batch. */
 const MAX_ROWS = 100_000;
 
 /** One row of a batch, unchecked. */
@@ -33,10 +32,7 @@ export interface BatchSource {
   rows(taken?: number, skipped?: (count: number) => void): Iterable<BatchRow>;
 }
 
-/**
- * Reads the rows of a batch, by reference or inline. `plan`: exactly the bytes that were planned, because a batch or a
- * report of another file would be worse than none. Throws BatchFileError.
- */
+/** Reads the rows of a batch, by reference or inline; with `plan` exactly the bytes that were planned. Throws BatchFileError. */
 export async function readBatchSource(
   directories: { batchDir?: string } | undefined,
   batch: { file?: BatchFile; rows?: readonly WithdrawRequest[] },
@@ -64,15 +60,11 @@ function fileSource({ bytes: whole, ...file }: BatchBytes, format: 'csv' | 'ndjs
   refuseOtherFormats(bytes, format);
   const first = textOf(linesOf(bytes).next().value ?? Buffer.of());
   if (first === undefined) throw badFile(`line 1: ${NOT_UTF8}`);
-  if (format === 'ndjson') {
-    const rows: BatchSource['rows'] = (taken = 0, skipped) =>
-      rowsOf(bytes, { headers: 0, read: readJsonRow }, taken, skipped);
-    return { ...file, format, rows };
-  }
-  const columns = readHeader(first);
-  const read = (text: string) => readCsvRow(columns, text);
-  const rows: BatchSource['rows'] = (taken = 0, skipped) => rowsOf(bytes, { headers: 1, read }, taken, skipped);
-  return { ...file, format, header: first, rows };
+  const columns = format === 'csv' ? readHeader(first) : undefined;
+  const read = columns ? (text: string) => readCsvRow(columns, text) : readJsonRow;
+  const rows: BatchSource['rows'] = (taken = 0, skipped) =>
+    rowsOf(bytes, { headers: columns ? 1 : 0, read }, taken, skipped);
+  return { ...file, format, rows, ...(columns && { header: first }) };
 }
 
 /** What a spreadsheet writes for a row that has no cell, and a blank line. */

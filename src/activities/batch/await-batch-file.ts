@@ -35,9 +35,8 @@ interface Sighting {
 }
 
 /**
- * Waits until the file of a period is there and whole, and answers with its batch, pinned to the file's hash. Each look
- * is one attempt, so that no slot is held in between. A period that has a batch already does not wait for a missing file.
- * Fails with InvalidInput at once, and with the reason for the last look when the time is over.
+ * Waits until the file of a period is there and whole, and returns its batch, pinned to the file's hash. A period that has a
+ * batch already does not wait for a missing file. Fails with the reason of the last look when the time is over.
  */
 export function awaitBatchFileActivity(deps: ActivityDeps) {
   return async function awaitBatchFile({ input: raw, scheduledAt }: AwaitBatchFileInput): Promise<PeriodBatch> {
@@ -83,15 +82,14 @@ function batchOf(input: ScheduledBatchInput, scheduledAt: string | undefined): P
 type FoundFile = Pick<Sighting, 'sha256' | 'modifiedMs'>;
 
 /** The file as it is now, or why it cannot be used. */
-async function look(deps: ActivityDeps, path: string): Promise<FoundFile | BatchFileError> {
-  try {
-    const source = await readBatchSource(deps.directories, { file: { path } });
-    return { sha256: source.sha256, modifiedMs: source.modifiedMs ?? 0 };
-  } catch (error) {
-    if (error instanceof BatchFileError) return error;
-    throw error;
-  }
-}
+const look = (deps: ActivityDeps, path: string): Promise<FoundFile | BatchFileError> =>
+  readBatchSource(deps.directories, { file: { path } }).then(
+    ({ sha256, modifiedMs = 0 }) => ({ sha256, modifiedMs }),
+    (error: unknown) => {
+      if (error instanceof BatchFileError) return error;
+      throw error;
+    },
+  );
 
 /** A bad path stays bad; bad content may be a file that is only half there. */
 const isHopeless = ({ failureType, field }: BatchFileError): boolean =>

@@ -16,13 +16,13 @@ import { type Account, type ActivityDeps, onlyByCommand } from '../deps.js';
 import { batchFailure, invalidInput } from '../failures.js';
 import { exceededCap } from '../order/limits.js';
 import { isSigned, protectionsIn } from '../protections.js';
-import { BadRows } from './plan/bad-rows.js';
-import { ExistingOrders } from './plan/existing-orders.js';
-import { digestOf, RepeatedRows } from './plan/repeated-rows.js';
+import { type BadField, refusalOf } from './plan/bad-rows.js';
+import { warnOfExisting } from './plan/existing-orders.js';
+import { warnOfRepeats } from './plan/repeated-rows.js';
 import { BatchTotals } from './plan/totals.js';
 import { BatchWarnings } from './plan/warnings.js';
 import { reportName } from './report/report-files.js';
-import { OrdersHash } from './rows/reading.js';
+import { digestOf, OrdersHash } from './rows/reading.js';
 
 const UNAPPROVED: FieldError = {
   field: 'approval',
@@ -78,21 +78,31 @@ async function noAccount(accounts: readonly string[], name: string): Promise<App
   ]);
 }
 
+/** What the checks of the rows read and fill. */
+interface Checks {
+  deps: ActivityDeps;
+  account: Account;
+  input: BatchInput & { batchId: string };
+  rates: Rates | undefined;
+  totals: BatchTotals;
+  warnings: BatchWarnings;
+  /** The line of each id. */
+  lineOf: Map<string, number>;
+  orders: OrdersHash;
+}
+
 async function planOf(
   deps: ActivityDeps,
   account: Account,
   source: BatchSource,
   input: BatchInput & { batchId: string },
 ): Promise<BatchPlan> {
-  const warnings = new BatchWarnings();
+  const [warnings, lineOf, orders] = [new BatchWarnings(), new Map<string, number>(), new OrdersHash()];
   const rates = await account.rates.current();
   if (!rates) warnings.addFirst('rates were not to be had: limits, precision and fees were not checked');
   const totals = new BatchTotals(rates);
-  const existing = new ExistingOrders(account);
-  const repeated = new RepeatedRows(warnings);
-  const orders = new OrdersHash();
-  const rows = await checkRows({ deps, account, input, rates, totals, warnings, existing, repeated, orders }, source);
-  await existing.warn(warnings, rows);
+  const rows = await checkRows({ deps, account, input, rates, totals, warnings, lineOf, orders }, source);
+  await warnOfExisting(account, lineOf, warnings);
   const balances = await balancesOf(account, warnings);
   const plan = {
     account: account.name,
@@ -123,43 +133,24 @@ async function balancesOf(account: Account, warnings: BatchWarnings): Promise<Ba
   }
 }
 
-/** What the checks of the rows read and fill. */
-interface Checks {
-  deps: ActivityDeps;
-  account: Account;
-  input: BatchInput & { batchId: string };
-  rates: Rates | undefined;
-  totals: BatchTotals;
-  warnings: BatchWarnings;
-  existing: ExistingOrders;
-  repeated: RepeatedRows;
-  orders: OrdersHash;
-}
-
-/** Checks every row and answers how many there are. Throws the failure that refuses the batch when any is bad. */
+/** Checks every row and returns how many there are. Throws the failure that refuses the batch when any is bad. */
 async function checkRows(checks: Checks, source: BatchSource): Promise<number> {
-  const { deps, account, input, totals, warnings, repeated, orders } = checks;
-  const bad = new BadRows(
-    deps.directories?.reportDir,
-    reportName({ account: account.name, batchId: input.batchId, sha256: source.sha256 }),
-  );
+  const { deps, account, input, totals, warnings, orders } = checks;
+  const bad: BadField[] = [];
   let rows = 0;
-  try {
-    for (const row of source.rows(0, (count) => warnings.addFirst(skippedText(count)))) {
-      rows = row.row;
-      orders.add(row.order);
-      if (rows % ROWS_A_TURN === 0) await takeTurn(rows);
-      const { order, errors, told } = checkRow(checks, row);
-      if (typeof order?.order_id === 'string') errors.push(...repeated.duplicateId(row.line, order));
-      if (order && errors.length === 0) errors.push(...totals.tooManyCurrencies(order));
-      if (errors.length > 0) await bad.add(row.line, errors);
-      else if (order) await noteRow(checks, row.line, order, told);
-    }
-    if (bad.count > 0) throw await bad.refusal(rows);
-    return rows;
-  } finally {
-    await bad.discard();
+  for (const row of source.rows(0, (count) => warnings.addFirst(skippedText(count)))) {
+    rows = row.row;
+    orders.add(row.order);
+    if (rows % ROWS_A_TURN === 0) await takeTurn(rows);
+    const { order, errors, told } = checkRow(checks, row);
+    if (typeof order?.order_id === 'string') errors.push(...duplicateId(checks, row.line, order.order_id));
+    if (order && errors.length === 0) errors.push(...totals.tooManyCurrencies(order));
+    if (order && errors.length === 0) noteRow(checks, row.line, order, told);
+    bad.push(...errors.map((error) => ({ ...error, line: row.line })));
   }
+  if (bad.length === 0) return rows;
+  const name = reportName({ account: account.name, batchId: input.batchId, sha256: source.sha256 });
+  throw await refusalOf(bad, rows, { reportDir: deps.directories?.reportDir, name: `${name}.errors.csv` });
 }
 
 const skippedText = (count: number): string =>
@@ -169,6 +160,16 @@ async function takeTurn(rowsChecked: number): Promise<void> {
   heartbeat({ rowsChecked });
   await nextTurn();
   cancellationSignal().throwIfAborted();
+}
+
+function duplicateId({ lineOf }: Checks, line: number, orderId: string): FieldError[] {
+  // A copy, because a part of a line would keep the whole line in memory.
+  const id = Buffer.from(orderId).toString();
+  const first = lineOf.get(id);
+  if (first === undefined) lineOf.set(id, line);
+  return first === undefined
+    ? []
+    : [{ field: 'order.order_id', reason: `lines ${first} and ${line} have the same id` }];
 }
 
 /** What is wrong with a row, and what is only told; `order` also where it is bad, as far as it could be read. */
@@ -192,12 +193,11 @@ function checkRow(
 const uncheckable = ({ rates, account }: Checks, order: WithdrawRequest): string | undefined =>
   rates && uncheckableBy(rates, 'withdraw', order, account.formatChecks);
 
-/** Takes a good row into the sums and warnings. */
-async function noteRow(checks: Checks, line: number, order: WithdrawRequest, told: FieldError[]): Promise<void> {
-  const { deps, account, rates, totals, warnings, existing, repeated } = checks;
+/** Adds a good row to the sums and warnings. */
+function noteRow(checks: Checks, line: number, order: WithdrawRequest, told: FieldError[]): void {
+  const { deps, account, rates, totals, warnings } = checks;
   totals.add(order);
-  repeated.noticeId(line, order);
-  repeated.noticePayouts(line, order);
+  warnOfRepeats(warnings, line, order);
   if (exceededCap(protectionsIn(deps, account).caps, 'withdraw', order, rates)) {
     warnings.add('cap', 'above the cap for one order (PAYMENT_ORDER_CAPS): each waits for a decision', line);
   }
@@ -210,5 +210,4 @@ async function noteRow(checks: Checks, line: number, order: WithdrawRequest, tol
     const warning = `${field}: ${reason.replace(/^\*{4}\w*: /, '')}`;
     warnings.add(warning, `${warning}; sent all the same`, line);
   }
-  await existing.add(line, order.order_id);
 }

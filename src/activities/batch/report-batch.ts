@@ -52,13 +52,12 @@ async function reportOn(
       cancellationSignal().throwIfAborted();
     }
     const moved = Object.fromEntries(Object.entries(counted.moved).sort(([a], [b]) => (a < b ? -1 : 1)));
-    return { ...counted, moved, ...(await files?.finish({ ...counted, moved })) };
+    return { ...counted, moved, ...(await files?.finish()) };
   } finally {
     await files?.discard();
   }
 }
 
-/** How many rows the batch took, and when it began. */
 type Since = Pick<ReportBatchInput, 'taken' | 'startedAt'>;
 
 async function readRow(row: BatchRow, input: BatchInput, { taken, startedAt }: Since): Promise<ReportedRow> {

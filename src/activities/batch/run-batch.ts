@@ -19,36 +19,29 @@ import { comeBackIn } from '../failures.js';
 import { pollDelayMs } from '../order/poll-order.js';
 
 /**
- * Starts the batch of a period unless the period has one, and follows it to its end. Each look is one attempt: the
- * server repeats it for as long as approval and orders take. Fails for good with the batch's own failure, when the file is
- * not the one that the period's batch was started with, and when the batch cannot be read.
+ * Starts the batch of a period unless the period has one, and follows it to its end. Fails for good with the batch's own
+ * failure, if the period's batch has another file, and if the batch cannot be read.
  */
 export function runBatchActivity(deps: ActivityDeps) {
   return async function runBatch(batch: PeriodBatch): Promise<BatchResult> {
     const client = getClient();
     const workflowId = batchWorkflowId(batch.account ?? DEFAULT_ACCOUNT, batch.batchId);
     const found = await describeRun(client, workflowId);
-    if (!found) await start(batch);
-    else await refuseOtherFile(batch, workflowId).catch(failIfUnreadable(batch));
-    if (!found || found.status.name === 'RUNNING') {
-      throw comeBackIn(pollDelayMs(deps.pace, activityInfo().attempt), `batch ${batch.batchId} goes on`);
+    try {
+      if (!found) await start(batch);
+      else await refuseOtherFile(batch, workflowId);
+      if (!found || found.status.name === 'RUNNING') {
+        throw comeBackIn(pollDelayMs(deps.pace, activityInfo().attempt), `batch ${batch.batchId} goes on`);
+      }
+      return resultWith('outcomes', await resultOfRun<BatchWorkflow>(client, workflowId, found.runId));
+    } catch (error) {
+      if (error instanceof WorkflowFailedError) throw failureOf(batch, error);
+      const why = whyUnreadable(error);
+      if (!why) throw error;
+      // No later look can read it: a person has to give the worker its key.
+      const message = `what became of batch ${batch.batchId} cannot be read (${why}); its orders go on. Mend that and trigger the period again: nothing is paid twice`;
+      throw ApplicationFailure.nonRetryable(message, BATCH_UNRESOLVED);
     }
-    return resultOfRun<BatchWorkflow>(client, workflowId, found.runId)
-      .then((result) => resultWith('outcomes', result))
-      .catch((error: unknown) => {
-        throw error instanceof WorkflowFailedError ? failureOf(batch, error) : error;
-      })
-      .catch(failIfUnreadable(batch));
-  };
-}
-
-/** What cannot be read today can be read by no later look: a person has to give the worker its key. */
-function failIfUnreadable({ batchId }: PeriodBatch): (error: unknown) => never {
-  return (error) => {
-    const why = whyUnreadable(error);
-    if (!why) throw error;
-    const message = `what became of batch ${batchId} cannot be read (${why}); its orders go on. Mend that and trigger the period again: nothing is paid twice`;
-    throw ApplicationFailure.nonRetryable(message, BATCH_UNRESOLVED);
   };
 }
 
@@ -74,12 +67,7 @@ async function refuseOtherFile({ batchId, file }: PeriodBatch, workflowId: strin
 /** The batch's own failure, where it said that nothing was sent. */
 function failureOf({ batchId }: PeriodBatch, { cause }: WorkflowFailedError): ApplicationFailure {
   if (cause instanceof ApplicationFailure && cause.type) {
-    return ApplicationFailure.create({
-      type: cause.type,
-      message: `batch ${batchId}: ${cause.message}`,
-      nonRetryable: true,
-      details: cause.details ?? [],
-    });
+    return ApplicationFailure.nonRetryable(`batch ${batchId}: ${cause.message}`, cause.type, ...(cause.details ?? []));
   }
   const message = `the workflow of batch ${batchId} ended without a result; orders it started go on. Start the file again with \`again\``;
   return ApplicationFailure.nonRetryable(message, BATCH_UNRESOLVED);

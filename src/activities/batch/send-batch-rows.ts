@@ -42,9 +42,8 @@ interface Chunk extends BatchWork {
 }
 
 /**
- * Starts rows and follows open ones for a few seconds, then answers how far it came. The server keeps the progress with
- * every heartbeat: an attempt after a dead worker goes on there, and rows started since are attached to. Cancelled, or on
- * a worker that stops, it answers early instead of failing, so that nothing is lost.
+ * Starts rows and follows open ones for a few seconds, then returns its progress. An attempt after a dead worker continues
+ * from the last heartbeat; cancelled, or on a worker that stops, it returns early instead of failing.
  */
 export function sendBatchRowsActivity(deps: ActivityDeps) {
   return async function sendBatchRows(batch: SendBatchRowsInput): Promise<SendBatchRowsAnswer> {
@@ -84,7 +83,7 @@ async function work(chunk: Chunk): Promise<SendBatchRowsAnswer> {
     await watchNowAndThen(chunk);
     const end = reasonToEnd(chunk);
     if (end) return { progress, ...end };
-    if (isIdle(chunk) || performance.now() >= endMs) return { progress };
+    if (performance.now() >= endMs) return { progress };
     const room = roomFor(chunk);
     if ((room > 0 || performance.now() - chunk.confirmedAtMs > ASK_EVERY_MS) && !(await mayGoOn(chunk))) {
       return { progress };
@@ -115,30 +114,25 @@ function resetRunOf({ batch, rows }: Chunk): string | undefined {
 
 async function watchNowAndThen(chunk: Chunk): Promise<void> {
   const { progress } = chunk;
-  if (performance.now() < chunk.nextWatchMs) return;
   const before = progress.open.length;
   const { shortest, longest } = WATCH_EVERY_MS;
-  await watchRows(chunk, { quiet: chunk.watchEveryMs > shortest });
+  if (performance.now() < chunk.nextWatchMs) return;
+  await watchRows(chunk);
   chunk.watchEveryMs = progress.open.length < before ? shortest : Math.min(longest, chunk.watchEveryMs * 1.2);
   chunk.nextWatchMs = performance.now() + chunk.watchEveryMs;
 }
 
-/** Why the chunk answers before its time; notes why it sends nothing for now. */
+/** Returns why the chunk ends before its time; records why it sends nothing for now. */
 function reasonToEnd({ batch, progress }: Chunk): Omit<SendBatchRowsAnswer, 'progress'> | undefined {
-  if (batch.mode !== 'send' || progress.exhausted) {
-    progress.held = undefined;
-    return undefined;
-  }
+  progress.held = undefined;
+  const maySend = batch.mode === 'send' && !progress.exhausted;
+  if (!maySend) return progress.open.length === 0 ? {} : undefined;
   const halt = haltReason(batch.input, progress, Date.now());
   if (halt) return { halt };
   const { pause, held } = holdReason(progress);
   progress.held = held;
   return pause ? { pause } : undefined;
 }
-
-/** Nothing to follow, and nothing to start. */
-const isIdle = ({ batch, progress }: Chunk): boolean =>
-  progress.open.length === 0 && (progress.exhausted || batch.mode !== 'send');
 
 /** Hands the progress to the server and hears whether this attempt still counts; false = answer now. Throws when it does not. */
 async function mayGoOn(chunk: Chunk): Promise<boolean> {
@@ -156,7 +150,6 @@ async function mayGoOn(chunk: Chunk): Promise<boolean> {
   }
 }
 
-/** How many rows may be started now. */
 function roomFor({ batch: { mode, input }, progress }: Chunk): number {
   if (mode !== 'send' || progress.exhausted || progress.held !== undefined) return 0;
   return Math.min(ROWS_AT_ONCE, (input.maxInFlight ?? DEFAULT_IN_FLIGHT) - progress.open.length);
@@ -166,7 +159,7 @@ function roomFor({ batch: { mode, input }, progress }: Chunk): number {
 const isConfirmed = ({ confirmedAtMs, confirmedAtWallMs }: Chunk): boolean =>
   Math.max(performance.now() - confirmedAtMs, Date.now() - confirmedAtWallMs) <= CONFIRMED_FOR_MS;
 
-/** Starts the next rows; answers why none of them may be started. */
+/** Starts the next rows; returns why none of them may be started. */
 async function startRows(chunk: Chunk, count: number): Promise<string | undefined> {
   const { batch, progress } = chunk;
   const rows = chunk.rows ? nextOf(chunk.rows, count) : [];

@@ -101,16 +101,6 @@ export type BatchOutcomes = Record<keyof typeof NONE_ENDED | 'notStarted', numbe
 export interface OpenRow {
   row: number;
   orderId: string;
-  /** Its order existed before, so Temporal's list may not show it under this batch. */
-  elsewhere?: true;
-}
-
-/** Last question to Temporal's list: time (ISO, of a worker), calls, and the last end shown. */
-export interface ListLook {
-  askedAt: string;
-  calls: number;
-  /** ISO time of the server. */
-  closedUntil: string;
 }
 
 /** Progress of a batch; small, whatever the number of rows. */
@@ -130,7 +120,6 @@ export interface BatchProgress {
   unsettled: number[];
   /** Open rows with an uncertain create. */
   uncertain?: number[];
-  listed?: ListLook;
   /** Why an operator should look, such as a terminated order workflow. */
   attention?: string;
   /** Why nothing is sent for now; it continues by itself. */

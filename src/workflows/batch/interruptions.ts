@@ -39,8 +39,8 @@ export function stop(run: BatchRun, { by, reason }: BatchInstruction): void {
   run.interrupt?.();
 }
 
-/** The check of the rows sends nothing, so it is not interrupted. */
 function interruptSending(run: BatchRun): void {
+  // The check of the rows sends nothing.
   if (run.phase !== 'checking') run.interrupt?.();
 }
 
@@ -61,15 +61,12 @@ export async function interruptible<T>(
   try {
     return await scope.run(call);
   } catch (error) {
-    // A dead worker shows as a time-out, because a cancelled activity is not repeated.
     if (isCancellation(error)) return undefined;
-    if (interrupted && error instanceof ActivityFailure) {
-      const { cause } = error;
-      const details = cause instanceof TimeoutFailure ? cause.lastHeartbeatDetails : undefined;
-      if (isProgress(details)) onLost?.(details);
-      return undefined;
-    }
-    throw error;
+    if (!interrupted || !(error instanceof ActivityFailure)) throw error;
+    // A dead worker shows as a time-out, because a cancelled activity is not repeated.
+    const details = error.cause instanceof TimeoutFailure ? error.cause.lastHeartbeatDetails : undefined;
+    if (isProgress(details)) onLost?.(details);
+    return undefined;
   } finally {
     run.interrupt = undefined;
   }

@@ -19,24 +19,25 @@ import { type BatchRun, batchState } from './state.js';
 
 /* Updates of a batch. A refusal changes nothing and writes no history. */
 
-/** Handles an update with a name and a reason. */
-function onInstruction(
+type Refusal<T> = (run: BatchRun, sent: T | undefined) => string | undefined;
+
+/** Handles an update. Its validator is synchronous, because an async one would never refuse. */
+function onUpdate<T extends BatchApproval | BatchInstruction>(
   run: BatchRun,
   name: string,
   description: string,
-  refusal: (run: BatchRun, instruction: BatchInstruction | undefined) => string | undefined,
-  obey: (run: BatchRun, instruction: BatchInstruction) => void | Promise<void>,
+  refusal: Refusal<T>,
+  obey: (run: BatchRun, sent: T) => void | Promise<void>,
 ): void {
-  setHandler(defineUpdate<void, [BatchInstruction]>(name), (instruction) => obey(run, withoutNulls(instruction)), {
-    description: `${description} {"by", "reason"}`,
-    validator: (sent) => {
-      const instruction = withoutNulls(sent);
-      refuseFor(refusal(run, instruction) ?? otherRun(instruction));
+  setHandler(defineUpdate<void, [T]>(name), (sent) => obey(run, withoutNulls(sent)), {
+    description,
+    validator: (raw) => {
+      const sent = withoutNulls(raw);
+      refuseFor(refusal(run, sent) ?? otherRun(sent));
     },
   });
 }
 
-/** Synchronous: an async validator would never refuse. */
 function refuseFor(reason: string | undefined): void {
   if (reason) refuse(reason);
 }
@@ -50,54 +51,26 @@ export function setBatchHandlers(run: BatchRun): void {
   setHandler(defineQuery<BatchState>(BATCH_MESSAGES.state), () => batchState(run), {
     description: 'Phase, plan, progress, who approved, paused or stopped, and why a person should look.',
   });
-  setHandler(
-    defineUpdate<void, [BatchApproval]>(BATCH_MESSAGES.approve),
-    (approval) => acceptApproval(run, withoutNulls(approval)),
-    {
-      description:
-        'Approves exactly this plan: {"digest", "by"}; "by" must not be who started the batch. Where the account asks for "signature" {keyId, value}: two persons.',
-      // Refused before the check, which writes audit lines. The handler checks again, for two at
-      // once.
-      validator: (sent) => {
-        const approval = withoutNulls(sent);
-        refuseFor(approvalRefusal(run, approval) ?? repeated(run, approval?.by) ?? otherRun(approval));
-      },
-    },
-  );
-  onInstruction(
-    run,
-    BATCH_MESSAGES.pause,
-    'Sends nothing new until resume; started orders go on.',
-    pauseRefusal,
-    pause,
-  );
-  onInstruction(
-    run,
-    BATCH_MESSAGES.resume,
-    'Goes on sending; "pausedAt": the time of the pause that it ends.',
-    resumeRefusal,
-    acceptResume,
-  );
-  onInstruction(
-    run,
-    BATCH_MESSAGES.stop,
-    'Sends nothing new any more; started orders are followed to their end.',
-    stopRefusal,
-    stop,
-  );
+  const approves =
+    'Approves exactly this plan: {"digest", "by"}; "by" must not be who started the batch. Where the account asks for "signature" {keyId, value}: two persons.';
+  // Repeated ones are refused before the check, which writes audit lines, and again after it.
+  const approvalProblem: Refusal<BatchApproval> = (_, sent) => approvalRefusal(run, sent) ?? repeated(run, sent?.by);
+  onUpdate(run, BATCH_MESSAGES.approve, approves, approvalProblem, acceptApproval);
+  const pauses = 'Sends nothing new until resume; started orders go on. {"by", "reason"}';
+  onUpdate(run, BATCH_MESSAGES.pause, pauses, pauseRefusal, pause);
+  const resumes = 'Goes on sending; "pausedAt": the time of the pause that it ends. {"by", "reason"}';
+  onUpdate(run, BATCH_MESSAGES.resume, resumes, resumeRefusal, acceptResume);
+  const stops = 'Sends nothing new any more; started orders are followed to their end. {"by", "reason"}';
+  onUpdate(run, BATCH_MESSAGES.stop, stops, stopRefusal, stop);
 }
 
 /** Accepts an approval. Signed ones need two persons, because a starter's name is a claim. */
 function acceptApproval(run: BatchRun, approval: BatchApproval): Promise<void> {
   const { signature, digest, by, runId } = approval;
+  const choice = { digest, by, runId };
+  const signing = required(run.plan?.onlyByCommand);
   return takeSigned({
-    input: {
-      account: run.account,
-      update: 'approve',
-      choice: { digest, by, runId },
-      signature,
-      ...required(run.plan?.onlyByCommand),
-    },
+    input: { account: run.account, update: 'approve', choice, signature, ...signing },
     refusal: () => approvalRefusal(run, approval),
     refuse,
     take: (keyId) => {
@@ -125,15 +98,9 @@ function acceptResume(run: BatchRun, instruction: BatchInstruction): Promise<voi
   const { signature, by, reason, runId } = instruction;
   const pausedAt = instruction.pausedAt ?? run.paused?.at;
   const choice = { by, reason, pausedAt, runId };
+  const signing = required(run.plan?.onlyByCommand);
   return takeSigned({
-    input: {
-      account: run.account,
-      update: 'resume',
-      choice,
-      signature,
-      paused: run.paused,
-      ...required(run.plan?.onlyByCommand),
-    },
+    input: { account: run.account, update: 'resume', choice, signature, paused: run.paused, ...signing },
     refusal: () => resumeRefusal(run, { ...instruction, pausedAt }),
     refuse,
     take: () => resume(run),

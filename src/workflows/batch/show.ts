@@ -5,7 +5,6 @@ import {
   type BatchPhase,
   type BatchPlan,
   type BatchProgress,
-  type CurrencyPlan,
   shownInterruption,
 } from '../../contract/batch/batch.js';
 import { maskName } from '../../contract/masking.js';
@@ -81,20 +80,15 @@ function whatToDo(run: BatchRun): string[] {
   const { phase, stopped } = run;
   if (stopped) return ['Nothing to decide: orders that were started are followed to their end.'];
   const choices = batchChoices(run);
-  if (choices.length > 0)
-    return [HOW[run.paused ? 'resume' : 'approve'], ...choices.map((one) => choiceShown(run, one))];
-  if (phase !== 'sending') return [];
-  return [
-    'The updates `pause` and `stop` with `{"by": "<your name>", "reason": "<why>"}` end the sending of new rows.',
-  ];
+  const first = run.paused ? 'correct the cause of the pause' : 'compare plan and file';
+  if (choices.length > 0) return [`**To do**: ${first}. ${HOW}`, ...choices.map((one) => choiceShown(run, one))];
+  return phase === 'sending' ? [WHILE_SENDING] : [];
 }
 
-const HOW = {
-  approve:
-    '**To do**: compare plan and file. Then send one of these updates, with your own words in place of what stands in `<>`:',
-  resume:
-    '**To do**: correct the cause of the pause. Then send one of these updates, with your own words in place of what stands in `<>`:',
-};
+const HOW = 'Then send one of these updates, with your own words in place of what stands in `<>`:';
+
+const WHILE_SENDING =
+  'The updates `pause` and `stop` with `{"by": "<your name>", "reason": "<why>"}` end the sending of new rows.';
 
 /** Returns what a choice does, with the argument to paste or the command to run. */
 function choiceShown({ batchId, account }: BatchRun, { update, does, argument, onlyByCommand }: BatchChoice): string {
@@ -105,32 +99,21 @@ function choiceShown({ batchId, account }: BatchRun, { update, does, argument, o
 }
 
 function planned({ rows, currencies, warnings, warningCount, digest }: BatchPlan, { moved }: BatchProgress): string[] {
-  const cells = (plan: CurrencyPlan) => [
-    plan.currency,
-    plan.rows,
-    plan.total,
-    moved[plan.currency] ?? '0',
-    plan.fee ?? 'unknown',
-    plan.balanceBefore ?? 'unknown',
-    plan.balanceAfter ?? 'unknown',
-    plan.shortfall ? `**${plan.shortfall}**` : 'none',
-  ];
+  const head = ['currency', 'rows', 'total', 'paid out', 'fees (estimate)', 'balance before', 'after', 'missing'];
+  const lines = currencies.slice(0, SHOWN).map((plan) => {
+    const { currency, total, fee, balanceBefore, balanceAfter, shortfall } = plan;
+    const unsure = [fee, balanceBefore, balanceAfter].map((amount) => amount ?? 'unknown');
+    return [currency, plan.rows, total, moved[currency] ?? '0', ...unsure, shortfall ? `**${shortfall}**` : 'none'];
+  });
   return [
     `Plan of ${rows} rows, digest \`${digest}\``,
-    table(
-      ['currency', 'rows', 'total', 'paid out', 'fees (estimate)', 'balance before', 'after', 'missing'],
-      currencies.slice(0, SHOWN).map(cells),
-    ),
+    table(head, lines),
     ...(warningCount > 0 ? [`${warningCount} warnings, such as: ${warnings[0]?.reason ?? ''}`] : []),
   ];
 }
 
-function progressed({ rows }: BatchPlan, { taken, open, outcomes }: BatchProgress): string {
-  return table(
-    ['rows', 'taken', 'open', ...Object.keys(outcomes)],
-    [[rows, taken, open.length, ...Object.values(outcomes)]],
-  );
-}
+const progressed = ({ rows }: BatchPlan, { taken, open, outcomes }: BatchProgress): string =>
+  table(['rows', 'taken', 'open', ...Object.keys(outcomes)], [[rows, taken, open.length, ...Object.values(outcomes)]]);
 
 const whereToLook = ({ batchId }: BatchRun): string =>
   `Its orders: \`PaymentBatchId = "${batchId}"\`; those that wait for a person: \`… AND PaymentNeedsAttention = true\`. Rows whose order was there before are found by the batch that began it.`;

@@ -38,12 +38,6 @@ describe('rows whose ids have an order at the service', () => {
     expect([planned.warnings.length, planned.warningCount]).toEqual([50, 61]);
   });
 
-  test.for([false, true])('are so whether rows are sent again or not (%s)', async (again) => {
-    const { plan, run } = await planner(lines(3));
-    await pay(run, 1);
-    expect(shown(await plan({ again }))).toEqual([[[2], expect.stringMatching(/^1 of 3 rows/)]]);
-  });
-
   test('change the digest, which approves what was shown', async () => {
     const { plan, run } = await planner(lines(2));
     const { digest } = await plan({ batchId: 'x' });
@@ -126,16 +120,11 @@ describe('an order list that is not to be had', () => {
   test('says from which line on it was not checked', async () => {
     const { plan, run, sandbox } = await planner(lines(1_500));
     await pay(run, 1);
-    const planning = plan(
-      {},
-      {
-        onHeartbeat: (details) => {
-          const { rowsChecked } = details as { rowsChecked: number };
-          if (rowsChecked === 1_100) sandbox.set({ faults: { 'list.400': 1 } });
-        },
-      },
-    );
-    expect(shown(await planning)).toEqual([
+    const onHeartbeat = (details: unknown) => {
+      const { askedFromLine } = details as { askedFromLine?: number };
+      if (askedFromLine === 1_002) sandbox.set({ faults: { 'list.400': 1 } });
+    };
+    expect(shown(await plan({}, { onHeartbeat }))).toEqual([
       [[2], expect.stringMatching(/^1 of 1500 rows/)],
       [[], expect.stringMatching(/HTTP 400.*from line 1002 on/)],
     ]);

@@ -53,13 +53,11 @@ describe('a bad row refuses the whole file', () => {
     ]);
   });
 
-  test.for<[second: string, how: string]>([
-    [`a,usd,card,10,${CARD}`, 'the same content'],
-    [`a,usd,card,11,${CARD}`, 'other content'],
-  ])('an id that stands there twice is named with both lines: %s has %s', async ([second, how]) => {
+  test.for(['10', '11'])('an id that stands there twice is named with both lines: amount %s', async (amount) => {
+    const second = `a,usd,card,${amount},${CARD}`;
     const { plan } = await planner([payoutLine(1), `a,usd,card,10,${CARD}`, payoutLine(2), second]);
     const failure = await failureOf(plan());
-    expect(failure.message).toContain(`line 5: order.order_id: lines 3 and 5 have the same id, with ${how}`);
+    expect(failure.message).toContain('line 5: order.order_id: lines 3 and 5 have the same id');
   });
 
   test('1 in 10,000 is found, and written down', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { RepeatedRows } from '../../../src/activities/batch/plan/repeated-rows.js';
+import { warnOfRepeats } from '../../../src/activities/batch/plan/repeated-rows.js';
 import { BatchWarnings } from '../../../src/activities/batch/plan/warnings.js';
 import { REQUEST_FIELDS, type WithdrawRequest } from '../../../src/contract/order/request.js';
 
@@ -8,9 +8,8 @@ const PAYOUT: WithdrawRequest = { order_id: 'a', currency: 'usd', network: 'tron
 /** Whether the second of two payouts is warned of, which differs in these fields. */
 function isWarnedOf(changes: object): boolean {
   const warnings = new BatchWarnings();
-  const repeated = new RepeatedRows(warnings);
-  repeated.noticePayouts(2, PAYOUT);
-  repeated.noticePayouts(3, { ...PAYOUT, order_id: 'b', ...changes });
+  warnOfRepeats(warnings, 2, PAYOUT);
+  warnOfRepeats(warnings, 3, { ...PAYOUT, order_id: 'b', ...changes });
   return warnings.count > 0;
 }
 

@@ -17,7 +17,6 @@ const openRows = (count: number): OpenRow[] =>
   Array.from({ length: count }, (_, index) => ({
     row: 999_000 + index,
     orderId: `${index}`.padEnd(120, 'x'),
-    elsewhere: true,
   }));
 
 /** The longest amount that a million of the longest amounts add up to, and the longest currency code. */
@@ -72,7 +71,6 @@ const progressWith = (open: OpenRow[]): BatchProgress => ({
   exhausted: false,
   unsettled: Array.from({ length: 50 }, () => 999_999),
   uncertain: open.map(({ row }) => row),
-  listed: { askedAt: '2026-11-27T10:00:00.000Z', calls: 100, closedUntil: '2026-11-27T10:00:00.000Z' },
   attention: 'x'.repeat(400),
 });
 

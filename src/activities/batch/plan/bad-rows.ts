@@ -1,57 +1,41 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { describeFieldErrors, type FieldError, INVALID_INPUT } from '../../../contract/failures.js';
-import { type CsvReport, openCsvReport } from '../../../reports/formats.js';
+import { openCsvReport } from '../../../reports/formats.js';
 
-/** Bad rows in the failure's details; all of them are in the file. */
-const MAX_SHOWN_ROWS = 100;
 /** The failure lives in histories: its details stay well below 100 KB. */
 const MAX_SHOWN_BYTES = 40_000;
 const MAX_MESSAGE_LENGTH = 1_000;
 
-/** Collects the bad rows of a batch: the first ones in memory, all of them in a CSV file of REPORT_DIR. */
-export class BadRows {
-  readonly #shown: FieldError[] = [];
-  #shownBytes = 0;
-  #count = 0;
-  #file?: CsvReport<'line' | 'field' | 'reason'>;
+/** A bad field of a row, and the row's line in the file. */
+export type BadField = FieldError & { line: number };
 
-  /** `name`: how the names of the batch's files begin. */
-  constructor(
-    private readonly reportDir: string | undefined,
-    private readonly name: string,
-  ) {}
-
-  get count(): number {
-    return this.#count;
+/** Returns the failure that refuses the whole batch. Writes all bad fields into the CSV file `name` of `reportDir`. */
+export async function refusalOf(
+  bad: readonly BadField[],
+  rows: number,
+  { reportDir, name }: { reportDir: string | undefined; name: string },
+): Promise<ApplicationFailure> {
+  if (reportDir !== undefined) await writeAll(bad, reportDir, name);
+  const count = new Set(bad.map(({ line }) => line)).size;
+  const where = reportDir === undefined ? '' : `; all of them are in ${name} of REPORT_DIR`;
+  const errors: FieldError[] = [{ field: 'rows', reason: `${count} of ${rows} are bad, so nothing was sent${where}` }];
+  let bytes = 0;
+  for (const { line, field, reason } of bad) {
+    const shown = { field: `line ${line}: ${field}`, reason };
+    bytes += Buffer.byteLength(JSON.stringify(shown));
+    if (bytes > MAX_SHOWN_BYTES) break;
+    errors.push(shown);
   }
+  const message = describeFieldErrors(errors.slice(0, 10)).slice(0, MAX_MESSAGE_LENGTH);
+  return ApplicationFailure.create({ type: INVALID_INPUT, message, nonRetryable: true, details: [errors] });
+}
 
-  async add(line: number, fields: readonly FieldError[]): Promise<void> {
-    this.#count += 1;
-    if (this.#count <= MAX_SHOWN_ROWS) this.#show(line, fields);
-    if (!this.reportDir) return;
-    this.#file ??= await openCsvReport(this.reportDir, `${this.name}.errors.csv`, ['line', 'field', 'reason']);
-    for (const field of fields) await this.#file.add({ line, ...field });
-  }
-
-  #show(line: number, fields: readonly FieldError[]): void {
-    for (const { field, reason } of fields) {
-      const shown = { field: `line ${line}: ${field}`, reason };
-      this.#shownBytes += Buffer.byteLength(JSON.stringify(shown));
-      if (this.#shownBytes <= MAX_SHOWN_BYTES) this.#shown.push(shown);
-    }
-  }
-
-  /** The failure that refuses the whole batch: InvalidInput, with the first bad rows as field errors in its details. */
-  async refusal(rows: number): Promise<ApplicationFailure> {
-    const file = await this.#file?.finish();
-    const where = file ? `; all of them are in ${file.path} of REPORT_DIR` : '';
-    const summary = { field: 'rows', reason: `${this.#count} of ${rows} are bad, so nothing was sent${where}` };
-    const errors = [summary, ...this.#shown];
-    const message = describeFieldErrors(errors.slice(0, 10)).slice(0, MAX_MESSAGE_LENGTH);
-    return ApplicationFailure.create({ type: INVALID_INPUT, message, nonRetryable: true, details: [errors] });
-  }
-
-  discard(): Promise<void> {
-    return this.#file?.discard() ?? Promise.resolve();
+async function writeAll(bad: readonly BadField[], reportDir: string, name: string): Promise<void> {
+  const file = await openCsvReport(reportDir, name, ['line', 'field', 'reason']);
+  try {
+    for (const { line, field, reason } of bad) await file.add({ line, field, reason });
+    await file.finish();
+  } finally {
+    await file.discard();
   }
 }

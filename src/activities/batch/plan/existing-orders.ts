@@ -15,84 +15,56 @@ const TRIES = 3;
 const BEAT_EVERY_MS = 5_000;
 
 /**
- * Finds rows whose ids, or likely other forms of them, have an order already. A payroll that uses
- * last week's ids would find out too late.
+ * Warns of rows whose ids, or likely other forms of them, have an order already: a payroll with last week's ids pays
+ * nobody. `lineOf`: the lines of all ids of the file.
  */
-export class ExistingOrders {
-  readonly #reads: PacedReads;
-  /** The lines of the ids that wait to be asked for. */
-  #waiting = new Map<string, number>();
-  /** Lines whose ids have an order, and those whose ids only look like the id of one. */
-  readonly #existing = new Set<number>();
-  readonly #similar = new Set<number>();
-  #problem?: { fromLine: number; reason: string };
-
-  constructor(account: Account) {
-    this.#reads = new PacedReads(account, TRIES);
-  }
-
-  /** Takes a good row in; asks the service once there are enough. */
-  async add(line: number, orderId: string): Promise<void> {
-    if (this.#problem) return;
-    this.#waiting.set(orderId, line);
-    if (this.#waiting.size >= IDS_AT_ONCE) await this.#ask();
-  }
-
-  /** Asks for the rest and warns of what was found, and of what could not be asked. */
-  async warn(warnings: BatchWarnings, rows: number): Promise<void> {
-    await this.#ask();
-    if (this.#similar.size > 0) {
-      warnings.addFirst(
-        `${this.#similar.size} of ${rows} rows have an id that differs only by case, leading zeros or ".0" from that of an order at the service, and are paid besides it; check first whether that order paid the same`,
-        sorted(this.#similar),
-      );
-    }
-    if (this.#existing.size > 0) {
-      warnings.addFirst(
-        `${this.#existing.size} of ${rows} rows have an order at the service already and are not paid again; a new payroll needs order ids of its own`,
-        sorted(this.#existing),
-      );
-    }
-    if (!this.#problem) return;
-    const { fromLine, reason } = this.#problem;
-    warnings.addFirst(
-      `the order list was not to be had (${reason}): whether rows have an order already was not checked from line ${fromLine} on`,
-    );
-  }
-
-  async #ask(): Promise<void> {
-    const lineOf = this.#waiting;
-    this.#waiting = new Map();
-    const [fromLine] = lineOf.values();
-    if (fromLine === undefined) return;
-    const beat = setInterval(() => heartbeat({ askedFromLine: fromLine }), BEAT_EVERY_MS);
-    try {
-      const ids = [...lineOf.keys()];
-      const looseLines = new Map(ids.map((id) => [looseForm(id), lineOf.get(id)]));
-      const wanted = [...ids, ...likelyForms(ids)];
-      for (let start = 0; start < wanted.length; start += IDS_AT_ONCE) {
-        for (const id of await listedIds(this.#reads, wanted.slice(start, start + IDS_AT_ONCE))) {
-          const line = lineOf.get(id);
-          const similar = looseLines.get(looseForm(id));
-          if (line !== undefined) this.#existing.add(line);
-          else if (similar !== undefined) this.#similar.add(similar);
-        }
+export async function warnOfExisting(
+  account: Account,
+  lineOf: ReadonlyMap<string, number>,
+  warnings: BatchWarnings,
+): Promise<void> {
+  const reads = new PacedReads(account, TRIES);
+  const ids = [...lineOf.keys()];
+  const [existing, similar] = [new Set<number>(), new Set<number>()];
+  let fromLine: number | undefined;
+  let problem: string | undefined;
+  const show = () => heartbeat({ askedFromLine: fromLine });
+  const beat = setInterval(show, BEAT_EVERY_MS);
+  try {
+    for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
+      const some = ids.slice(at, at + IDS_AT_ONCE);
+      fromLine = lineOf.get(some[0] ?? '');
+      show();
+      const looseLines = new Map(some.map((id) => [looseForm(id), lineOf.get(id)]));
+      for (const id of await listedIds(reads, [...some, ...likelyForms(some)])) {
+        const line = lineOf.get(id);
+        const looseLine = looseLines.get(looseForm(id));
+        if (line !== undefined) existing.add(line);
+        else if (looseLine !== undefined) similar.add(looseLine);
       }
-    } catch (error) {
-      cancellationSignal().throwIfAborted();
-      // The service is not asked for the other rows: each request could take as long as this one did.
-      this.#problem = { fromLine, reason: reasonOf(error) };
-    } finally {
-      clearInterval(beat);
     }
+  } catch (error) {
+    cancellationSignal().throwIfAborted();
+    problem = `the order list was not to be had (${reasonOf(error)}): whether rows have an order already was not checked from line ${fromLine} on`;
+  } finally {
+    clearInterval(beat);
   }
+  const similarText = `${similar.size} of ${ids.length} rows have an id that differs only by case, leading zeros or ".0" from that of an order at the service, and are paid besides it; check first whether that order paid the same`;
+  const existingText = `${existing.size} of ${ids.length} rows have an order at the service already and are not paid again; a new payroll needs order ids of its own`;
+  if (similar.size > 0) warnings.addFirst(similarText, sorted(similar));
+  if (existing.size > 0) warnings.addFirst(existingText, sorted(existing));
+  if (problem) warnings.addFirst(problem);
 }
 
 const sorted = (lines: Iterable<number>): number[] => [...lines].sort((a, b) => a - b);
 
 /** Returns which of the ids have an order. Throws service errors, and NoReading where the answer proves nothing. */
 async function listedIds(reads: PacedReads, ids: readonly string[]): Promise<string[]> {
-  const { items, malformed } = await wholeList(ordersOfIds(ids, reads.orders()));
-  if (malformed.length > 0) throw noReading('it shows an order that cannot be read');
-  return items.map(({ user_order_id }) => user_order_id);
+  const listed: string[] = [];
+  for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
+    const { items, malformed } = await wholeList(ordersOfIds(ids.slice(at, at + IDS_AT_ONCE), reads.orders()));
+    if (malformed.length > 0) throw noReading('it shows an order that cannot be read');
+    listed.push(...items.map(({ user_order_id }) => user_order_id));
+  }
+  return listed;
 }

@@ -7,23 +7,12 @@ import { maskWallet } from '../../../contract/masking.js';
 import { type Amount, decimalOrZero, toAmount } from '../../../contract/money.js';
 import type { WithdrawRequest } from '../../../contract/order/request.js';
 import type { Order } from '../../../contract/service-objects.js';
-import { type CsvReport, type JsonReport, openCsvReport, openJsonReport } from '../../../reports/formats.js';
+import { type CsvReport, openCsvReport } from '../../../reports/formats.js';
 import { inReportDir, ReportWriter } from '../../../reports/report-file.js';
-import type { Counted, RowEnd } from './row-end.js';
+import type { RowEnd } from './row-end.js';
 
-const COLUMNS = [
-  'line',
-  'order_id',
-  'order_uuid',
-  'outcome',
-  'currency',
-  'network',
-  'amount',
-  'amount_to',
-  'fee',
-  'wallet',
-  'reason',
-] as const;
+const ORDER_COLUMNS = ['outcome', 'currency', 'network', 'amount', 'amount_to', 'fee', 'wallet', 'reason'] as const;
+const COLUMNS = ['line', 'order_id', 'order_uuid', ...ORDER_COLUMNS] as const;
 
 /** A row with its checked order and how that ended. */
 export interface ReportedRow {
@@ -33,59 +22,48 @@ export interface ReportedRow {
 }
 
 /**
- * The files of a batch's report: `<reportName>.report.csv` and `.report.json` with every row, wallets masked, and
- * `<reportName>.rejected.csv` (or `.ndjson`) with the rows no order exists for, as they stood in the file.
+ * The files of a batch's report: `<reportName>.report.csv` with every row, wallets masked, and `<reportName>.rejected.csv`
+ * (or `.ndjson`) with the rows no order exists for, as they stood in the file.
  */
 export class ReportFiles {
   #rejected?: ReportWriter;
 
   private constructor(
     private readonly reportDir: string,
-    private readonly plan: BatchPlan,
-    private readonly source: Pick<BatchSource, 'format' | 'header'>,
+    private readonly rejectedName: string,
+    private readonly header: string | undefined,
     private readonly csv: CsvReport<(typeof COLUMNS)[number]>,
-    private readonly json: JsonReport,
   ) {}
 
   /** Begins all but the rejected rows, of which there may be none. */
-  static async open(reportDir: string, plan: BatchPlan, source: BatchSource): Promise<ReportFiles> {
-    const { batchId, account, sha256, digest } = plan;
+  static async open(reportDir: string, plan: BatchPlan, { format, header }: BatchSource): Promise<ReportFiles> {
     const name = reportName(plan);
     const csv = await openCsvReport(reportDir, `${name}.report.csv`, COLUMNS);
-    const json = await openJsonReport(reportDir, `${name}.report.json`, { account, batchId, sha256, digest });
-    return new ReportFiles(reportDir, plan, source, csv, json);
+    return new ReportFiles(reportDir, `${name}.rejected.${format}`, header, csv);
   }
 
   async add({ row, request, end }: ReportedRow): Promise<void> {
-    const cells = cellsOf(row, request, end);
-    await this.csv.add(cells);
-    await this.json.add(cells);
+    await this.csv.add(cellsOf(row, request, end));
     // Conflicts are not among the rejected: their id is taken, and sending the row again cannot change that.
     if (end.outcome !== 'refused' && end.outcome !== 'notStarted') return;
-    const { header } = this.source;
     if (!this.#rejected) {
-      this.#rejected = await ReportWriter.open(this.reportDir, this.#rejectedName);
-      if (header !== undefined) await this.#rejected.write(`${header}\n`);
+      this.#rejected = await ReportWriter.open(this.reportDir, this.rejectedName);
+      if (this.header !== undefined) await this.#rejected.write(`${this.header}\n`);
     }
     await this.#rejected.write(`${row.text}\n`);
   }
 
-  /** Puts the files in their places; the JSON names the hashes of the others. */
-  async finish(counted: Counted): Promise<Pick<ReportBatchAnswer, 'report' | 'rejected'>> {
+  /** Puts the files in their places. */
+  async finish(): Promise<Pick<ReportBatchAnswer, 'report' | 'rejected'>> {
     const report = await this.csv.finish();
     const rejected = await this.#rejected?.finish();
     // Those of an earlier run under this id may have been paid since: nobody must send them again.
-    if (!rejected) await inReportDir(() => rm(join(this.reportDir, this.#rejectedName), { force: true }));
-    await this.json.finish({ ...counted, files: { report, rejected } });
+    if (!rejected) await inReportDir(() => rm(join(this.reportDir, this.rejectedName), { force: true }));
     return { report, ...(rejected && { rejected }) };
   }
 
   async discard(): Promise<void> {
-    await Promise.all([this.csv.discard(), this.json.discard(), this.#rejected?.discard()]);
-  }
-
-  get #rejectedName(): string {
-    return `${reportName(this.plan)}.rejected.${this.source.format}`;
+    await Promise.all([this.csv.discard(), this.#rejected?.discard()]);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { ConflictError, FailedError, UnresolvedError } from '../../../client/errors.js';
 import { OrderHandle } from '../../../client/order-handle.js';
 import { describeRun, type Standing, standingOf, standingOfFailure, whyUnreadable } from '../../../client/standing.js';
@@ -21,9 +21,8 @@ export interface RowEnd {
 }
 
 /**
- * Reads from Temporal how the order of a row ended, whichever batch or person started it. An order under the row's id
- * that was started with another input is a conflict, whatever became of it. `taken`: the batch took the row, so that a
- * workflow which is not there was removed since, and says nothing about the payout.
+ * Reads from Temporal how the order of a row ended, whichever batch or person started it; other input is a conflict.
+ * `taken`: the batch took the row, so a missing workflow was removed since and says nothing about the payout.
  */
 export async function readRowEnd(
   client: Client,
@@ -32,42 +31,27 @@ export async function readRowEnd(
 ): Promise<RowEnd> {
   const handle = new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id);
   const run = await describeRun(client, handle.workflowId);
-  const end = await readEndOf(client, handle, { input, taken, standing: await standingOf(client, run) });
-  return { ...end, ...(run && wasBefore(run, input.batchId, startedAt) && { before: true }) };
-}
-
-/** A run that was rebuilt for an order of this batch names no batch, and is younger. */
-function wasBefore(run: WorkflowExecutionDescription, batchId: string | undefined, startedAt: string): boolean {
-  const startedBy = run.typedSearchAttributes.get(searchAttribute.batchId);
-  return run.startTime.getTime() < Date.parse(startedAt) || (startedBy !== undefined && startedBy !== batchId);
-}
-
-interface Looked {
-  input: OrderInput<'withdraw'>;
-  taken: boolean;
-  standing: Standing;
-}
-
-async function readEndOf(
-  client: Client,
-  handle: OrderHandle,
-  { input, taken, standing: end }: Looked,
-): Promise<RowEnd> {
-  if (end.kind === 'notStarted') {
-    const reason = `${whyUnresolved(end)}; the order may exist, look it up at the service`;
-    return taken ? { outcome: outcomeOf(end), reason } : { outcome: 'notStarted' };
+  const standing = await standingOf(client, run);
+  if (!run || standing.kind === 'notStarted') {
+    const reason = `${whyUnresolved({ kind: 'notStarted' })}; the order may exist, look it up at the service`;
+    return taken ? { outcome: 'unresolved', reason } : { outcome: 'notStarted' };
   }
   let compared = false;
-  try {
+  const read = async () => {
     await refuseOtherInput(client, 'withdraw', input);
     compared = true;
-    if (end.kind === 'completed') return endOf(end.result);
-    return end.kind === 'open' ? await openEnd(handle, end) : endOf(await handle.result());
-  } catch (error) {
-    const found = endWithoutResult(error) ?? unreadableEnd(error, compared ? end : undefined);
+    if (standing.kind === 'completed') return endOf(standing.result);
+    return standing.kind === 'open' ? openEnd(handle, standing) : endOf(await handle.result());
+  };
+  const end = await read().catch((error: unknown) => {
+    const found = endWithoutResult(error) ?? unreadableEnd(error, compared ? standing : undefined);
     if (!found) throw error;
     return found;
-  }
+  });
+  // A run that was rebuilt for an order of this batch names no batch, and is younger.
+  const startedBy = run.typedSearchAttributes.get(searchAttribute.batchId);
+  const isOlder = run.startTime.getTime() < Date.parse(startedAt);
+  return { ...end, ...((isOlder || (startedBy !== undefined && startedBy !== input.batchId)) && { before: true }) };
 }
 
 /** An order that goes on. Why it waits is told by its workflow; without an answer the report does without. */

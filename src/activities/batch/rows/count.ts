@@ -5,7 +5,7 @@ import { AMOUNT_FORMAT, decimal, decimalOrZero, toAmount } from '../../../contra
 import { addMoved, outcomeOf, whyUnresolved } from '../outcome.js';
 import type { StartedRow } from './start-row.js';
 
-/** Rows that were parked while it was unknown whether their order exists: as many as a batch has to remember. */
+/** Rows parked with an unknown outcome that a batch remembers. */
 const UNSETTLED_KEPT = 50;
 
 /** Moves on behind rows that were taken, whatever became of them. */
@@ -32,13 +32,13 @@ function asksForMoney(order: unknown): order is { currency: string; amount: stri
 }
 
 /** Counts a row after its start; a parked one is followed first, so that it is looked at like all others. */
-export function countStarted(progress: BatchProgress, { row, orderId, attached, standing }: StartedRow): void {
+export function countStarted(progress: BatchProgress, { row, orderId, standing }: StartedRow): void {
   if (orderId === undefined) {
     const outcome = outcomeOf(standing);
     if (outcome === 'refused' || outcome === 'conflict') progress.outcomes[outcome] += 1;
     return;
   }
-  const open: OpenRow = { row, orderId, ...(attached && { elsewhere: attached }) };
+  const open: OpenRow = { row, orderId };
   progress.started += 1;
   progress.open.push(open);
   if (standing.kind !== 'open') countEnd(progress, open, standing);

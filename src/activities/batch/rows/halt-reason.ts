@@ -20,9 +20,8 @@ export function haltReason(
 }
 
 /**
- * Why nothing more is sent although the batch need not stop. Neighbours that are uncertain at once have a common cause, such
- * as a key that was revoked, which would meet all that follow. `held`: some of them are settled without a person, and then
- * it goes on; `pause`: all of them are parked, so that only a person can tell.
+ * Returns why nothing more is sent: neighbours that are uncertain at once have a common cause, such as a revoked key.
+ * `held`: some of them are resolved without a person; `pause`: all of them are parked.
  */
 export function holdReason({ unsettled, uncertain = [] }: Pick<BatchProgress, 'unsettled' | 'uncertain'>): {
   held?: string;

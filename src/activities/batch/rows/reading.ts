@@ -1,14 +1,21 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { unusableFile } from '../../../batch-files/errors.js';
 import type { BatchSource } from '../../../batch-files/source.js';
 import type { PlannedRows } from '../../../contract/batch/activities.js';
-import { digestOf } from '../plan/repeated-rows.js';
 
 /** Rows read between two turns of the worker's other tasks. */
 const ROWS_A_TURN = 100;
-/** Readings kept; a worker has few batches at a time. */
-const MAX_CONFIRMED = 100;
+
+/** Hashes (hex sha256) a value's JSON with sorted keys and without absent fields: equal values have equal hashes. */
+export function digestOf(value: unknown): string {
+  const sorted = JSON.stringify(value, (_key, child: unknown) =>
+    typeof child === 'object' && child !== null && !Array.isArray(child)
+      ? Object.fromEntries(Object.entries(child).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : child,
+  );
+  return hash('sha256', sorted);
+}
 
 /** Hash (hex sha256) of the orders that the rows of a batch stand for, in their order. */
 export class OrdersHash {
@@ -23,7 +30,7 @@ export class OrdersHash {
   }
 }
 
-/** Hashes of bytes with that of their orders, where this worker reads just these: its code does not change any more. */
+/** Hashes of bytes with that of their orders, where this worker reads just these. */
 const confirmed = new Set<string>();
 
 /**
@@ -43,7 +50,5 @@ export async function confirmReading(source: BatchSource, { orders }: PlannedRow
       'this worker reads its rows otherwise than the one that planned them: run the version that did, or stop it and start it again',
     );
   }
-  const [oldest] = confirmed;
-  if (confirmed.size >= MAX_CONFIRMED && oldest !== undefined) confirmed.delete(oldest);
   confirmed.add(reading);
 }

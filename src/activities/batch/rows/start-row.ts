@@ -17,11 +17,10 @@ export interface BatchWork {
   progress: BatchProgress;
 }
 
-/** A row after its start. `orderId` is absent where no order was started or found; `attached`: its order was there before. */
+/** A row after its start. `orderId` is absent where no order was started or found. */
 export interface StartedRow {
   row: number;
   orderId?: string;
-  attached?: true;
   standing: Standing;
 }
 
@@ -37,14 +36,14 @@ export async function startRow({ client, batch }: BatchWork, { row, problem, ord
     const attached = batch.input.again ? await startAnew(client, batch, input) : await start(client, input);
     if (!attached) return { row, orderId, standing: { kind: 'open' } };
     const standing = await readStanding(client, orderWorkflowId(batch.account, orderId));
-    return { row, orderId, attached: true, standing };
+    return { row, orderId, standing };
   } catch (error) {
     if (error instanceof InvalidInputError) return { row, standing: { kind: 'noOrder', failure: 'InvalidOrder' } };
     if (error instanceof ConflictError) return { row, standing: { kind: 'noOrder', failure: 'OrderConflict' } };
     const why = whyUnreadable(error);
     if (!why || orderId === undefined) throw error;
     // One row that cannot be compared with must not hold up all that follow: it is for a person.
-    return { row, orderId, attached: true, standing: { kind: 'unreadable', what: 'input', why } };
+    return { row, orderId, standing: { kind: 'unreadable', what: 'input', why } };
   }
 }
 

@@ -20,12 +20,11 @@ export async function takeStarted(
 ): Promise<boolean> {
   const { batch, progress } = work;
   const isStopped = batch.mode === 'finish';
-  const endOf = isStopped ? behindLast : behindFirstOnes;
   const waiting: BatchRow[] = [];
   for (;;) {
     const rows = nextOf(next, LOOKS_AT_ONCE);
     const own = await Promise.all(rows.map((row) => lookUp(work, row)));
-    const end = endOf(own);
+    const end = endOf(own, isStopped);
     for (const started of own.slice(0, end)) if (started) countStarted(progress, started);
     if (end > 0) countTaken(progress, [...waiting.splice(0), ...rows.slice(0, end)]);
     waiting.push(...rows.slice(end));
@@ -38,16 +37,9 @@ export async function takeStarted(
   return true;
 }
 
-type Own = readonly (StartedRow | undefined)[];
-
-/** After a stop no row is started any more, so that gaps do no harm. */
-const behindLast = (own: Own): number => own.findLastIndex((one) => one !== undefined) + 1;
-
-/** The first row without an order of this batch is the next one to be started. */
-const behindFirstOnes = (own: Own): number => {
-  const gap = own.indexOf(undefined);
-  return gap < 0 ? own.length : gap;
-};
+/** The first row without an order of this batch is the next one to be started; after a stop gaps do no harm. */
+const endOf = (own: readonly unknown[], isStopped: boolean): number =>
+  isStopped ? own.findLastIndex((one) => one !== undefined) + 1 : [...own, undefined].indexOf(undefined);
 
 /** The row's order if this batch started it. To any other order under the row's id the batch may have attached. */
 async function lookUp({ client, batch }: BatchWork, { row, order }: BatchRow): Promise<StartedRow | undefined> {
