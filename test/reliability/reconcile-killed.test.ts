@@ -55,7 +55,7 @@ const startWorker = (lab: BatchLab, serviceUrl = lab.sandbox.url): Promise<Killa
   });
 
 /** What a result says, apart from the times of the run and its files. */
-function said({ from: _from, to: _to, report: _report, csv: _csv, chains, balances, ...rest }: ReconcileResult) {
+function said({ from: _from, to: _to, report: _report, chains, balances, ...rest }: ReconcileResult) {
   const amounts = balances?.map(({ at: _at, ...balance }) => balance);
   return { ...rest, balances: amounts, chains: chains.toSorted((a, b) => (a.currency < b.currency ? -1 : 1)) };
 }

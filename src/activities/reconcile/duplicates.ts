@@ -46,10 +46,9 @@ export const isUnnamed = (account: string, runs: Comparing['runs'], order: Order
   isOwnId(order.user_order_id) &&
   !workflowIdsOf(account, order).some((id) => runs.get(id)?.orderUuid === order.order_uuid);
 
-/** How far Temporal's list may be behind. */
+/** Temporal's list may be two hours behind. */
 const LIST_LAG_MS = 2 * 3_600_000;
 
-/** Returns true where a run may be too new for Temporal's list: the date has an unknown zone. */
 function isNew({ created_at: at }: OrderListItem, nowMs: number): boolean {
   const createdMs = dateTimeMs(at ?? '');
   return createdMs === undefined || createdMs >= nowMs - ZONE_SLACK_MS - LIST_LAG_MS;

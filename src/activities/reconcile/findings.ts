@@ -12,16 +12,14 @@ import { type Comparing, readIds, ServiceView, shownId, statusOf } from './scan.
 /** Orders compared at the same time: each asks Temporal for the end of its workflow. */
 const CONCURRENCY = 10;
 
-/** What our workflow says about an order. */
-interface Ours {
+/** An order as the service shows it, and what our workflow says about it. */
+interface BothSides {
+  order: OrderListItem;
   run: OurRun;
   word: OurWord;
 }
 
-/** An order as the service shows it, and what our workflow says about it. */
-interface BothSides extends Ours {
-  order: OrderListItem;
-}
+type Ours = Omit<BothSides, 'order'>;
 
 /**
  * Compares orders of both sides, and mends what is safe to mend: starts followers, wakes workflows that wait. `unseen`: our
@@ -44,7 +42,6 @@ export async function* findings(
 /** The order may have changed between its reading and our word: of these only what is read after our word counts. */
 const DOUBTFUL: readonly ReconcileClass[] = ['verdictDiffers', 'amountDiffers', 'openTooLong'];
 
-/** What is found of an order; both sides where it is in doubt. */
 async function findingOrDoubt(work: Comparing, order: OrderListItem): Promise<Finding | BothSides> {
   const ours = await wordAbout(work, order);
   const duplicate = await compareDuplicates(work, order, ours);
@@ -59,7 +56,6 @@ async function findingOrDoubt(work: Comparing, order: OrderListItem): Promise<Fi
   return DOUBTFUL.includes(found.class) ? { order, run, word } : findingOf(work, { order, run, word });
 }
 
-/** Compares both sides, and wakes our workflow where it waits for what the service shows already. */
 async function findingOf(work: Comparing, { order, run, word }: BothSides): Promise<Finding> {
   const found = compare(order, word, work.input);
   if (found.wake) await wake(work.client, run);
@@ -76,7 +72,6 @@ async function lookUpIfEnded({ client }: Comparing, { class: name }: Comparison,
   await callTemporal(client, () => lookUpAfterEnd(client, ours.run.workflowId));
 }
 
-/** What our workflow says about an order; undefined where none follows it or did. */
 async function wordAbout(work: Comparing, order: OrderListItem): Promise<Ours | undefined> {
   const run = await runOf(work, order);
   // Which of several orders it follows only the workflow itself knows.
@@ -84,7 +79,6 @@ async function wordAbout(work: Comparing, order: OrderListItem): Promise<Ours | 
   return run && { run, word: await wordOf(work.client, run, { ask }) };
 }
 
-/** The orders in doubt as the service shows them now. */
 async function* readAgain(work: Comparing, doubts: readonly BothSides[]): AsyncGenerator<BothSides> {
   const view = new ServiceView();
   const ids = doubts.flatMap(({ order }) => order.user_order_id || []);
@@ -101,19 +95,20 @@ async function* readAgain(work: Comparing, doubts: readonly BothSides[]): AsyncG
 const isUnfollowed = (run: OurRun, word: OurWord): boolean =>
   word.kind === 'unresolved' || (word.kind === 'noOrder' && (run.received || word.failure === 'OrderConflict'));
 
-/** A run that no longer follows its order, and what was found with it. */
-interface Ended {
-  found: Comparison;
-  run: OurRun;
-}
-
-/** Starts what follows an order from here on, where that may be done. */
-async function follow(work: Comparing, order: OrderListItem, ended?: Ended): Promise<Comparison> {
+/** Starts what follows an order from here on, where that may be done. `ended`: a run that no longer follows it. */
+async function follow(
+  work: Comparing,
+  order: OrderListItem,
+  ended?: { found: Comparison; run: OurRun },
+): Promise<Comparison> {
   const { client, input } = work;
   const receipt = await work.receiptOf(order);
   if (receipt) return followReceipt(client, { account: input.account, ref: receipt, order_uuid: order.order_uuid });
   if (receipt === null && ended?.found.class !== 'unresolved') return FOREIGN_RECEIPT;
-  if (input.recover && !isFinal(order.status) && mayRunAgain(ended)) {
+  // After a conflict only with this very order.
+  const isConflict = ended?.found.class === 'foreign' && !ended.run.received;
+  const mayRunAgain = !ended || ended.found.class === 'unresolved' || isConflict;
+  if (input.recover && !isFinal(order.status) && mayRunAgain) {
     return recover(work, order, { again: ended !== undefined });
   }
   return ended?.found ?? { class: 'foreign', detail: 'nobody here follows it' };
@@ -126,13 +121,6 @@ const FOREIGN_RECEIPT: Comparison = {
     'if it is ours, put the key back that made it',
 };
 
-/** Returns true where no run was, where it was stopped, and where it ended in a conflict with this very order. */
-function mayRunAgain(ended?: Ended): boolean {
-  if (!ended || ended.found.class === 'unresolved') return true;
-  return ended.found.class === 'foreign' && !ended.run.received;
-}
-
-/** An order of ours that neither a window nor the look-up by ids showed. */
 async function findingOfUnseen(work: Comparing, run: OurRun): Promise<Finding> {
   const word = await wordOf(work.client, run, { ask: true });
   const orderUuid = uuidOf(word);

@@ -1,5 +1,5 @@
 import { type Amount, decimal, toAmount } from '../../contract/money.js';
-import type { BalancesRead, Proof } from '../../contract/reconcile/days.js';
+import type { BalanceBook, BalancesRead, Proof } from '../../contract/reconcile/days.js';
 import { AHEAD_OF_UTC_MS, DEFAULT_WINDOW_MS } from '../../contract/reconcile/input.js';
 import {
   type BalanceGap,
@@ -9,12 +9,11 @@ import {
 } from '../../contract/reconcile/reconcile.js';
 import { type Balances, isMalformed } from '../../contract/service-objects.js';
 import { balanceIn } from '../order/balances.js';
-import { gapOf, spelled, trailOf } from './balance-book.js';
+import { spelled, trailOf } from './balance-book.js';
 
-/** One currency: what the changes, the balances and the earlier run show of it. */
 interface Currency {
   currency: string;
-  book: BalancesRead['totals']['books'][string] | undefined;
+  book: BalanceBook | undefined;
   earlier: CarriedBalance | undefined;
   /** The service shows the currency, and balances of now can be compared with. */
   isKnown: boolean;
@@ -74,9 +73,8 @@ function quietBalance(currency: string, before: Balances = {}, after: Balances =
 }
 
 /**
- * Proves one currency. Without a change the carried balance must still stand, and with changes it must be one that their
- * chain passes through: what is missing before the first change shows nowhere else. A difference is a gap for as long as
- * the window reaches back to the carried balance; later it is noted, because changes in between were not read.
+ * Proves one currency: the carried balance must still stand, or be one that its changes pass through. A difference is a gap
+ * while the window reaches back to the carried balance; later it is noted, because changes in between were not read.
  */
 function proveOne({ fromMs, atMs }: BalancesRead, one: Currency, isNow: boolean): CurrencyProof {
   const { currency, book, earlier, isKnown } = one;
@@ -102,12 +100,23 @@ function proveOne({ fromMs, atMs }: BalancesRead, one: Currency, isNow: boolean)
 /** The chain of a book, whose end is compared with the balance of now. */
 function chainOf({ currency, book, earlier, isKnown, shown }: Currency): { chain?: ChainSummary; gaps: BalanceGap[] } {
   if (!book?.changes) return { gaps: [] };
-  const { start, end, gaps } = trailOf(book, { end: shown, ...(earlier && { start: spelled(earlier.amount) }) });
+  const expected = { end: shown, ...(earlier && { start: spelled(earlier.amount) }) };
+  const { start, end, missing } = trailOf(book, expected);
   const compared = book.isLater || shown === undefined ? 'moving' : shown === end ? 'equal' : 'differs';
-  const balance = isKnown && !book.isOverfull ? compared : 'not compared';
+  const balance = isKnown ? compared : 'not compared';
+  const after = toAmount(decimal(end).minus(decimal(missing)));
+  const gaps = missing === '0' ? [] : [gapOf(currency, { after, before: end })];
   const atEnd = { ...gapOf(currency, { after: end, before: shown ?? end }), now: true as const };
   return {
     chain: { currency, changes: book.changes, start, end, gaps: gaps.length, balance },
-    gaps: [...gaps.map((gap) => gapOf(currency, gap)), ...(balance === 'differs' ? [atEnd] : [])],
+    gaps: [...gaps, ...(balance === 'differs' ? [atEnd] : [])],
   };
 }
+
+/** The gap between two balances; its amount is what must have come (or gone, negative) in between. */
+const gapOf = (currency: string, { after, before }: Pick<BalanceGap, 'after' | 'before'>): BalanceGap => ({
+  currency,
+  amount: toAmount(decimal(before).minus(decimal(after))),
+  after,
+  before,
+});

@@ -15,7 +15,7 @@ import type {
 import type { CarriedBalance, ReconcileProgress, ReconcileResult } from '../../contract/reconcile/reconcile.js';
 import type { Balances } from '../../contract/service-objects.js';
 import { PaymentServiceError } from '../../payment-service/errors.js';
-import { openCsvReport, openJsonReport } from '../../reports/formats.js';
+import { openJsonReport } from '../../reports/formats.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
 import { PacedReads } from '../paced-reads.js';
@@ -27,8 +27,6 @@ const HEARTBEAT_EVERY_MS = 2_000;
 const RUNS_LOOKED_AT = 20;
 /** Time until a second reading: what lagged behind has caught up, and the clock's second is another one. */
 const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [2_000, 30_000];
-type Reports = Pick<ReconcileResult, 'report' | 'csv'>;
-const COLUMNS = ['class', 'order_id', 'order_uuid', 'order_type', 'status', 'verdict', 'detail'] as const;
 
 /** Runs a step of a reconciliation at its account, and shows its progress in heartbeats. */
 export async function forAccount<T>(
@@ -94,44 +92,35 @@ async function carriedBalances(client: Client, account: string, beforeMs: number
   let looked = 0;
   // Temporal lists the run that closed last first.
   for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: RUNS_LOOKED_AT })) {
+    const left = await callTemporal(client, () => resultOfRun<ReconcileWorkflow>(client, workflowId, runId)).catch(
+      ifGone,
+    );
     looked += 1;
-    const balances = await balancesLeftBy(client, workflowId, runId);
-    if (balances || looked >= RUNS_LOOKED_AT) return balances ?? [];
+    if (left?.balances || looked >= RUNS_LOOKED_AT) return left?.balances ?? [];
   }
   return [];
 }
 
-async function balancesLeftBy(client: Client, workflowId: string, runId: string) {
-  try {
-    return (await callTemporal(client, () => resultOfRun<ReconcileWorkflow>(client, workflowId, runId))).balances;
-  } catch (error) {
-    // Removed by the retention a moment ago, reset, or not to be read by this worker.
-    const isGone = error instanceof WorkflowNotFoundError || error instanceof WorkflowFailedError;
-    if (isGone || whyUnreadable(error) !== undefined) return undefined;
-    throw error;
-  }
+/** Removed by the retention a moment ago, reset, or not to be read by this worker. */
+function ifGone(error: unknown): undefined {
+  const isGone = error instanceof WorkflowNotFoundError || error instanceof WorkflowFailedError;
+  if (!isGone && whyUnreadable(error) === undefined) throw error;
 }
 
-/** Writes the rows and everything found beside them as JSON, and the rows as CSV; nothing without REPORT_DIR. */
+/** Writes the rows and everything found beside them as JSON; nothing without REPORT_DIR. */
 export const reportReconcileActivity =
   (deps: ActivityDeps) =>
-  ({ rows, found: { account, from, to, ...found } }: ReconcileReport): Promise<Reports> =>
+  ({ rows, found: { account, from, to, ...found } }: ReconcileReport): Promise<Pick<ReconcileResult, 'report'>> =>
     forAccount(deps, account, { ...found, step: 'writing the report' }, async () => {
       const reportDir = deps.directories?.reportDir;
       if (reportDir === undefined) return {};
       // The same for every attempt, so that one that is begun again replaces the file.
       const time = new Date(activityInfo().scheduledTimestampMs).toISOString().replace(/[:.]/g, '-');
-      const name = `reconcile-${account}-${time}`;
-      const json = await openJsonReport(reportDir, `${name}.json`, { account, from, to });
-      const csv = await openCsvReport(reportDir, `${name}.csv`, COLUMNS);
+      const json = await openJsonReport(reportDir, `reconcile-${account}-${time}.json`, { account, from, to });
       try {
-        for (const row of rows) {
-          await json.add(row);
-          await csv.add({ ...row });
-        }
-        return { report: await json.finish(found), csv: await csv.finish() };
+        for (const row of rows) await json.add(row);
+        return { report: await json.finish(found) };
       } finally {
         await json.discard();
-        await csv.discard();
       }
     });

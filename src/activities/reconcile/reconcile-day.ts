@@ -6,7 +6,7 @@ import type { OrderListItem } from '../../contract/service-objects.js';
 import { orderWindows, serviceDateTime, smallPageNote, type WindowPage } from '../../payment-service/paging.js';
 import type { OrderListQuery } from '../../payment-service/queries.js';
 import type { ActivityDeps } from '../deps.js';
-import { addChanges, closeOverfull, spelled } from './balance-book.js';
+import { addChanges, spelled } from './balance-book.js';
 import { isUnnamed, workflowIdsOf } from './duplicates.js';
 import { findings } from './findings.js';
 import { receiptFinder } from './followers.js';
@@ -29,7 +29,7 @@ const OUR_SLACK_MS = 2 * ZONE_SLACK_MS;
 /** How far back orders that are not final are looked for after a loss, however old they are. */
 const OPEN_SINCE_MS = 366 * DAY_MS;
 const OPEN_STATUSES = ['new', 'processing'];
-/** What windows share. */
+/** Windows share a second. */
 const EDGE_MS = 1_000;
 
 /**
@@ -44,10 +44,6 @@ export function reconcileDayActivity(deps: ActivityDeps) {
       const found: DayFound = { totals, rows: [] };
       const tools = { account, client: getClient(), reads, input, progress, found, ids: new Set<string>() };
       await readDay({ ...tools, receiptOf: receiptsOf(tools) });
-      for (const currency of closeOverfull(totals.books)) {
-        const reason = 'too many of them do not join: compare a shorter window';
-        addMalformed(totals, [{ place: `balance changes in ${currency}`, reason }]);
-      }
       for (const { small } of [account.service.orders().sizes, account.service.addresses().sizes]) {
         if (small) addNote(found, smallPageNote(small));
       }
@@ -102,7 +98,6 @@ async function* windowsOf(
   }
 }
 
-/** Where something stands that cannot be read. */
 const placeOf = ({ window: { from, to } }: WindowPage): string => `window ${from} to ${to}`;
 
 /** The orders of the last second that windows showed, by their uuids: they share it with the next one. */
@@ -128,18 +123,14 @@ async function comparePage(work: Reconciliation, one: WindowPage, known: Readonl
   addMalformed(work.found.totals, view.malformed);
   const runs = await newestRuns(client, workflowIdsIn(input, orders));
   const unnamed = orders.filter((order) => isUnnamed(input.account, runs, order));
-  await readIds(
-    work,
-    view,
-    unnamed.map(({ user_order_id: id }) => id),
-  );
+  const unnamedIds = unnamed.map(({ user_order_id: id }) => id);
+  await readIds(work, view, unnamedIds);
   await addFindings({ ...work, view, runs }, orders);
 }
 
 const workflowIdsIn = ({ account }: ReconcileDay, orders: readonly OrderListItem[]): string[] =>
   orders.flatMap((order) => workflowIdsOf(account, order));
 
-/** Counts the balance changes that belong to the window. */
 function addChangesOf({ input, found, ids }: Reconciliation, orders: readonly OrderListItem[]): void {
   const scope = {
     from: serviceDateTime(input.fromMs),
@@ -153,12 +144,7 @@ function addChangesOf({ input, found, ids }: Reconciliation, orders: readonly Or
   }
 }
 
-/** Counts what the comparison finds, and keeps the gravest rows. */
-async function addFindings(
-  work: Comparing,
-  orders: readonly OrderListItem[],
-  unseen?: readonly OurRun[],
-): Promise<void> {
+async function addFindings(work: Comparing, orders: readonly OrderListItem[], unseen?: OurRun[]): Promise<void> {
   const { input, found, progress } = work;
   const { totals } = found;
   const rows: Finding[] = [];
@@ -192,18 +178,13 @@ async function compareRuns(work: Reconciliation): Promise<void> {
 /** Looks orders up by the ids of our runs, and compares both; a run that is not the newest of its id says nothing. */
 async function compareUnseen(work: Reconciliation, unseen: readonly OurRun[]): Promise<void> {
   const { client, input, found } = work;
-  const listed = await newestRuns(
-    client,
-    unseen.map(({ workflowId }) => workflowId),
-  );
+  const unseenIds = unseen.map(({ workflowId }) => workflowId);
+  const listed = await newestRuns(client, unseenIds);
   const runs = unseen.filter((run) => (listed.get(run.workflowId)?.startedAtMs ?? 0) <= run.startedAtMs);
   const asked = await askedFor(work, runs);
   const view = new ServiceView();
-  await readIds(
-    work,
-    view,
-    [...asked.values()].flatMap((id) => id ?? []),
-  );
+  const askedIds = [...asked.values()].flatMap((id) => id ?? []);
+  await readIds(work, view, askedIds);
   const orders = await ofThisDay(work, [...view.orders.values()]);
   addChangesOf(work, orders);
   if (input.until) return;

@@ -31,20 +31,23 @@ export interface ReconcileTask extends Required<Omit<ReconcileInput, 'from' | 't
   untilNow: boolean;
 }
 
-/** What the balance changes of one currency show so far. */
+/** Balances of one second that its changes left, and those that they reached. */
+interface BalanceSecond {
+  at: string;
+  left: Amount[];
+  reached: Amount[];
+}
+
+/** The balance changes of one currency: their sum, and where they begin and end. */
 export interface BalanceBook {
   changes: number;
-  /** The balances before the changes of the earliest second, and those after the changes of the latest one. */
-  first: { at: string; balances: Amount[] };
-  last: { at: string; balances: Amount[] };
-  /** Balances that changes left more often than they arrived at it (above 0) or less often, and when. */
-  tips: Record<Amount, [surplus: number, at: string]>;
+  sum: Amount;
+  first: BalanceSecond;
+  last: BalanceSecond;
   /** Changes were left out because they are later than the first reading. */
   isLater?: true;
   /** A change passed through the balance that an earlier run carried over. */
   passesCarried?: true;
-  /** More tips than can be kept: the book was closed. */
-  isOverfull?: true;
 }
 
 /** What a reconciliation knows between two days. */
@@ -94,7 +97,7 @@ export type Proof = Required<Pick<ReconcileResult, 'chains' | 'gaps' | 'gapCount
 /** Input of the activity `reportReconcile`: the gravest rows, and what the report holds beside them. */
 export interface ReconcileReport {
   rows: Finding[];
-  found: Omit<ReconcileResult, 'disagreements' | 'report' | 'csv'>;
+  found: Omit<ReconcileResult, 'disagreements' | 'report'>;
 }
 
 /** Nothing found yet. */

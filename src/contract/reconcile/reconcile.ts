@@ -80,9 +80,8 @@ export interface MalformedItem {
 }
 
 /**
- * Money that moved outside the orders seen: the balance of `currency` was `after` after one change and `before` before the
- * next one, which is `amount` (signed) more. `now`: the next one is the balance itself, as the service shows it now.
- * `since` (ISO time): `after` is not from a change, but what an earlier run found then and carried over.
+ * Money that moved outside the orders seen: with their changes the balance of `currency` is `after`, and it was `before`, which
+ * is `amount` (signed) more. `now`: it is so now. `since` (ISO time): `after` is what an earlier run carried over.
  */
 export interface BalanceGap {
   currency: string;
@@ -135,8 +134,6 @@ export interface ReconcileResult {
   notes: string[];
   /** The JSON report; absent where the workers have no REPORT_DIR. */
   report?: ReportFile;
-  /** The same rows as CSV. */
-  csv?: ReportFile;
 }
 
 /** Heartbeat of a reconciliation's activities: what they do, and how much was seen so far. */
