@@ -39,21 +39,6 @@ test.each([
   expect(sandbox.addresses()).toHaveLength(created);
 });
 
-test('create=no-answer creates and stays silent', async () => {
-  const sandbox = await start();
-  const answered = await Promise.race([
-    send(sandbox, 'create=no-answer').then(
-      () => true,
-      () => true,
-    ),
-    until(
-      () => sandbox.addresses().length,
-      (n) => n === 1,
-    ).then(() => false),
-  ]);
-  expect(answered).toBe(false);
-});
-
 test('create=504-later creates the address only after later_ms', async () => {
   const sandbox = await start();
   expect((await send(sandbox, 'create=504-later later_ms=100')).status).toBe(504);
@@ -75,31 +60,9 @@ test('a repeated request makes a second address with the same callback URL, as d
   expect(new Set(sandbox.addresses().map(({ address }) => address)).size).toBe(4);
 });
 
-test('faults by rate: address-create and address-list apart, address at both', async () => {
-  const sandbox = await start();
-  const statuses = async () => [(await send(sandbox)).status, (await call(sandbox, 'deposit_address/list')).status];
-  sandbox.set({ faults: { 'address-create.500-before': 1 } });
-  expect(await statuses()).toEqual([500, 200]);
-  expect(sandbox.addresses()).toEqual([]);
-  sandbox.set({ faults: { 'address-list.503': 1 } });
-  expect(await statuses()).toEqual([200, 503]);
-  sandbox.set({ faults: { 'address.502': 1 } });
-  expect(await statuses()).toEqual([502, 502]);
-});
-
 test.each(['create=lost', 'create=crossed', 'create=reset-unread'])('a title with %s is refused', async (words) => {
   const sandbox = await start();
   const { status, body } = await send(sandbox, words);
   expect(status).toBe(400);
   expect(body.errors).toHaveProperty('address_title');
-});
-
-test('101 addresses are listed on two pages of at most 100', async () => {
-  const sandbox = await start();
-  for (let n = 0; n < 101; n += 1) await send(sandbox);
-  const page = async (query: object) =>
-    (await call<DepositAddress[]>(sandbox, 'deposit_address/list', query)).body.data.map(({ uuid }) => uuid);
-  const [first, second] = [await page({}), await page({ page: 2 })];
-  expect([first.length, second.length]).toEqual([100, 1]);
-  expect(new Set([...first, ...second]).size).toBe(101);
 });

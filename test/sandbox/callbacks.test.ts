@@ -1,7 +1,5 @@
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startReceiver } from './receiver.fixture.js';
 import { call, create, finalItem, start, until } from './sandbox.fixture.js';
 
@@ -74,31 +72,6 @@ test('a slow answer lets the callback come first', async () => {
   const description = '[sandbox create=slow slow_ms=300 after_ms=10]';
   await create(sandbox, 'exchange', 'early', { callback_url: url, description });
   expect(received).toHaveLength(1);
-});
-
-test('hundreds of callbacks under way at once raise no warning', async () => {
-  const warnings: Error[] = [];
-  const note = (warning: Error) => void warnings.push(warning);
-  process.on('warning', note);
-  onTestFinished(() => void process.off('warning', note));
-  const waiting: ServerResponse[] = [];
-  const server = createServer((_request, response) => void waiting.push(response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const sandbox = await start();
-  const description = '[sandbox callback_copies=200]';
-  await create(sandbox, 'exchange', 'many', { callback_url: url, description });
-  await until(
-    () => waiting.length,
-    (n) => n === 200,
-  );
-  for (const response of waiting) response.end();
-  await until(
-    () => sandbox.stats().callbacksAcked,
-    (n) => n === 200,
-  );
-  expect(warnings.map(({ name }) => name)).toEqual([]);
 });
 
 test('nothing is ever sent beyond this machine', async () => {

@@ -85,19 +85,6 @@ test('broken 200 answers have executed', async () => {
   expect(Object.values(sandbox.stats().executedByOrderId)).toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
 });
 
-test('an oversized body is larger than any reasonable cap', async () => {
-  const sandbox = await start();
-  await expect(create(sandbox, 'withdraw', 'big', marked('create=oversized'))).rejects.toThrow();
-  expect(sandbox.stats().executedByOrderId).toEqual({ big: 1 });
-});
-
-test('a dripping body is still unfinished after a second', async () => {
-  const sandbox = await start();
-  const dripping = create(sandbox, 'withdraw', 'd', marked('create=drip')).catch(() => 'cut');
-  const timer = new Promise((resolve) => setTimeout(resolve, 1200, 'still coming'));
-  expect(await Promise.race([dripping, timer])).toBe('still coming');
-});
-
 test.each([
   ['429 retry_after=7', '7'],
   ['429-garbage', 'soon'],
@@ -178,22 +165,6 @@ test('look-ups can miss, alternate, lag, cross over and ignore the filter', asyn
   await create(sandbox, 'withdraw', 'wide', marked('list=ignore-filter status=unknown-status'));
   expect((await call<Item[]>(sandbox, 'order/list', { order_ids: ['wide'] })).body.data.length).toBeGreaterThan(1);
   expect((await call(sandbox, 'order/status', { order_id: 'wide' })).body.data.status).toBe('on_hold');
-});
-
-test('rates and balances can be down, changed while running', async () => {
-  const sandbox = await start();
-  sandbox.set({ faults: { 'rates.503': 1, 'balances.401': 1 } });
-  expect([(await call(sandbox, 'rates')).status, (await call(sandbox, 'balances')).status]).toEqual([503, 401]);
-  sandbox.set({ faults: {} });
-  expect((await call(sandbox, 'rates')).status).toBe(200);
-});
-
-test('a server that is down executes nothing', async () => {
-  const sandbox = await start({ settings: { serverDown: true } });
-  await expect(create(sandbox, 'withdraw', 'x')).rejects.toThrow('fetch failed');
-  sandbox.set({ serverDown: false });
-  expect(sandbox.orders()).toEqual([]);
-  expect((await create(sandbox, 'withdraw', 'x')).status).toBe(200);
 });
 
 test('faults by rate are the same for the same seed and others for another', async () => {

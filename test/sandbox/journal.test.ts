@@ -94,22 +94,6 @@ test('a half-written last line is cut off, what was answered is still there', as
   expect(Object.keys((await start({ dataDir })).stats().executedByOrderId)).toEqual(['kept', 'next']);
 });
 
-test('a one-shot fault does not come back after a restart', async () => {
-  const dataDir = await directory();
-  const description = '[sandbox create=500-before]';
-  const before = await start({ dataDir });
-  expect((await create(before, 'withdraw', 'once', { description })).status).toBe(500);
-  await before.close();
-  expect((await create(await start({ dataDir }), 'withdraw', 'once', { description })).status).toBe(200);
-});
-
-test('without a data directory nothing is remembered', async () => {
-  const before = await start();
-  await create(before, 'withdraw', 'gone');
-  await before.close();
-  expect((await start()).orders()).toEqual([]);
-});
-
 test('every mistake in the environment is one line, values unshown, exit 2', async () => {
   const sandbox = startProcess('sandbox/main.ts', {
     ...FREE_PORTS,

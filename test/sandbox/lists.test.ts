@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DepositAddress, Sandbox } from '../../sandbox/index.js';
-import { call, create, type Item, start, until } from './sandbox.fixture.js';
+import { call, create, type Item, start } from './sandbox.fixture.js';
 
 const marked = (words: string) => ({ description: `[sandbox ${words}]` });
 const idsOf = (items: readonly Item[]) => items.map(({ user_order_id }) => user_order_id);
@@ -71,13 +71,6 @@ test.each([
   expect(idsOf(await list(sandbox))).toEqual(ids);
 });
 
-test('listAtMost cuts pages off, also where more was asked for', async () => {
-  const sandbox = await withOrders(5, { listAtMost: 2 });
-  expect(await list(sandbox, { limit: 1000 })).toHaveLength(2);
-  expect(await list(sandbox, { limit: 1 })).toHaveLength(1);
-  expect(await list(sandbox, { order_ids: ['w0', 'w1', 'w2'], limit: 1000 })).toHaveLength(2);
-});
-
 test.each([
   [
     [0, 2],
@@ -93,21 +86,6 @@ test.each([
   expect(idsOf(await list(sandbox, { order_ids: ['w0', 'w1', 'w2', 'w3'] })).sort()).toEqual(ids);
 });
 
-test('new orders appear after every full page and shift what follows', async () => {
-  const sandbox = await withOrders(4, { newOrdersWhilePaging: 1 });
-  const [first, second, third] = [
-    await list(sandbox, { limit: 2 }),
-    await list(sandbox, { limit: 2, page: 2 }),
-    await list(sandbox, { limit: 2, page: 3 }),
-  ];
-  // Each newcomer comes first, so the last of one page is the first of the next.
-  expect(second[0]?.order_uuid).toBe(first[1]?.order_uuid);
-  expect(third[0]?.order_uuid).toBe(second[1]?.order_uuid);
-  const all = idsOf(await list(sandbox));
-  expect(all.slice(0, 3).every((id) => id.startsWith('elsewhere-'))).toBe(true);
-  expect(all).toHaveLength(7);
-});
-
 test('date_from and date_to are inclusive to the second', async () => {
   const sandbox = await withOrders(1);
   const at = sandbox.orders()[0]?.order.created_at ?? '';
@@ -117,51 +95,4 @@ test('date_from and date_to are inclusive to the second', async () => {
   expect(await list(sandbox, { date_from: beside(1000) })).toEqual([]);
   expect(await list(sandbox, { date_to: beside(-1000) })).toEqual([]);
   expect(await list(sandbox, { date_from: beside(-1000), date_to: beside(1000) })).toHaveLength(1);
-});
-
-test.each([-12, 14, 5.5])('date filters can stand %d hours beside created_at', async (hours) => {
-  const sandbox = await withOrders(1, { dateFilterShiftHours: hours });
-  const at = Date.parse(`${sandbox.orders()[0]?.order.created_at.replace(' ', 'T')}Z`);
-  const dateAt = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
-  const shifted = at + hours * 3_600_000;
-  expect(await list(sandbox, { date_from: dateAt(shifted), date_to: dateAt(shifted) })).toHaveLength(1);
-  expect(await list(sandbox, { date_from: dateAt(at - 3_600_000), date_to: dateAt(at + 3_600_000) })).toEqual([]);
-});
-
-test('shifts beyond the zones of the earth are refused', async () => {
-  const sandbox = await start();
-  expect(() => sandbox.set({ dateFilterShiftHours: 15 })).toThrow('dateFilterShiftHours');
-  expect(() => sandbox.set({ dateFilterShiftHours: -13 })).toThrow('dateFilterShiftHours');
-});
-
-test('a removed order vanishes from status and list; its changes stay as a gap of their amount', async () => {
-  const sandbox = await start();
-  for (const id of ['first', 'gone', 'last']) {
-    await create(sandbox, 'withdraw', id);
-    await until(
-      () => sandbox.orders().at(-1)?.order.status,
-      (status) => status === 'completed',
-    );
-  }
-  const uuid = sandbox.orders()[1]?.order.order_uuid ?? '';
-  const removed = sandbox.removeOrder(uuid);
-  expect(idsOf(await list(sandbox)).sort()).toEqual(['first', 'last']);
-  expect(await list(sandbox, { order_ids: ['gone'] })).toEqual([]);
-  expect((await call(sandbox, 'order/status', { order_id: 'gone' })).status).toBe(400);
-  expect((await call(sandbox, 'order/status', { order_uuid: uuid })).status).toBe(400);
-  const [first] = await list(sandbox, { order_ids: ['first'] });
-  const [last] = await list(sandbox, { order_ids: ['last'] });
-  expect(last?.balance_changes[0]?.amount_before).not.toBe(first?.balance_changes.at(-1)?.amount_after);
-  expect(last?.balance_changes[0]?.amount_before).toBe(removed.balance_changes.at(-1)?.amount_after);
-  expect(sandbox.orders().filter((order) => order.removed)).toHaveLength(1);
-  expect(() => sandbox.removeOrder('none')).toThrow('no such order');
-});
-
-test('a list by rate fails as often for many ids as for one', async () => {
-  const sandbox = await start({ settings: { faults: { 'list.503': 0.2 } } });
-  const order_ids = Array.from({ length: 500 }, (_, n) => `o${n}`);
-  const answers = [];
-  for (let n = 0; n < 30; n += 1) answers.push((await call(sandbox, 'order/list', { order_ids })).status);
-  expect(answers.filter((status) => status === 503).length).toBeLessThan(15);
-  expect(answers).toContain(503);
 });

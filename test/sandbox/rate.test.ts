@@ -25,17 +25,6 @@ test.each([
   expect(traffic.busiest(windowMs)).toBe(most);
 });
 
-test('the request rate is shown in the process and at the admin port', async () => {
-  const sandbox = await start();
-  for (let n = 0; n < 5; n += 1) await call(sandbox, 'rates');
-  const { perSecond, busiest } = sandbox.requestRate(60_000);
-  expect(busiest).toBe(5);
-  expect(perSecond.reduce((total, { requests }) => total + requests, 0)).toBe(5);
-  const shown = await (await fetch(`${sandbox.adminUrl}/rate?windowMs=60000`)).json();
-  expect(shown).toEqual({ perSecond, busiest });
-  expect((await fetch(`${sandbox.adminUrl}/rate?windowMs=soon`)).status).toBe(400);
-});
-
 /** A burst at a sandbox of its own; one that a busy machine stretched over more than a second is none, and is made again. */
 async function burstWithinASecond() {
   for (;;) {

@@ -52,16 +52,6 @@ test('500 receipts on 20 addresses over the admin port become 500 orders, each c
   expect(listed.map(({ total_received_deposits }) => total_received_deposits)).toEqual(Array(20).fill(25));
 });
 
-test('a partial deposit_exchange on an address leaves the rest unexchanged', async () => {
-  const sandbox = await start();
-  const { uuid } = await newAddress(sandbox, { currency_to: 'usd' });
-  const description = '[sandbox outcome=completed_partially fraction=0.25]';
-  sandbox.receiveDeposit({ addressUuid: uuid, amount: '100', description });
-  const [item] = await allFinal(sandbox, 1);
-  expect(item).toMatchObject({ order: { order_type: 'deposit_exchange', status: 'completed_partially' } });
-  expect(item?.truth).toEqual({ unexchanged: '25', unpaid: '0' });
-});
-
 test.each([
   ['generated', /^rcv-[0-9a-f]{16}$/],
   ['empty', /^$/],
@@ -73,33 +63,6 @@ test.each([
   const statuses = await Promise.all(made.map(({ order_uuid }) => call(sandbox, 'order/status', { order_uuid })));
   expect(statuses.map(({ body }) => body.data.order_uuid)).toEqual(made.map(({ order_uuid }) => order_uuid));
   expect((await call<Item[]>(sandbox, 'order/list')).body.data).toHaveLength(2);
-});
-
-test('receiptOrderId uuid: user_order_id is the order_uuid', async () => {
-  const sandbox = await start({ settings: { receiptOrderId: 'uuid' } });
-  const { uuid } = await newAddress(sandbox);
-  const { order } = sandbox.receiveDeposit({ addressUuid: uuid, amount: '10' });
-  expect(order.user_order_id).toBe(order.order_uuid);
-});
-
-test('markers of receipts work although they share an empty user_order_id', async () => {
-  const sandbox = await start({ settings: { receiptOrderId: 'empty' } });
-  const { uuid } = await newAddress(sandbox);
-  const receive = (words: string) =>
-    sandbox.receiveDeposit({ addressUuid: uuid, amount: '10', description: `[sandbox ${words}]` }).order.order_uuid;
-  const [hidden, shown] = [receive('status=unseen'), receive('outcome=error')];
-  expect((await call(sandbox, 'order/status', { order_uuid: hidden })).status).toBe(400);
-  expect((await call(sandbox, 'order/status', { order_uuid: shown })).status).toBe(200);
-});
-
-test('addresses that share one blockchain address differ in memo, which their orders carry', async () => {
-  const sandbox = await start({ settings: { sharedAddresses: true } });
-  const [a, b] = [await newAddress(sandbox), await newAddress(sandbox)];
-  expect(a.address).toBe(b.address);
-  expect(a.memo).not.toBe(b.memo);
-  const { order } = sandbox.receiveDeposit({ addressUuid: b.uuid, amount: '10' });
-  expect(order).toMatchObject({ deposit_address: b.address, deposit_memo: b.memo, deposit_address_title: null });
-  expect(order.deposit_address_initial_order_uuid).toBeNull();
 });
 
 test.each([
@@ -145,43 +108,4 @@ test.each(BAD)('a bad receipt is refused: %s', async (reason, changes) => {
   const { uuid } = await newAddress(sandbox);
   expect(() => sandbox.receiveDeposit({ addressUuid: uuid, amount: '10', ...changes })).toThrow(reason);
   expect(sandbox.orders()).toEqual([]);
-});
-
-test('callbacks are dropped for chosen addresses, or for a share of orders', async () => {
-  const { url, received } = await startReceiver();
-  const sandbox = await start();
-  const [quiet, loud] = [
-    await newAddress(sandbox, { callback_url: `${url}/quiet` }),
-    await newAddress(sandbox, { callback_url: `${url}/loud` }),
-  ];
-  sandbox.set({ callbacks: { lostAddresses: [quiet.uuid] } });
-  for (let n = 0; n < 40; n += 1) {
-    sandbox.receiveDeposit({ addressUuid: n % 2 === 0 ? quiet.uuid : loud.uuid, amount: '10' });
-  }
-  await allFinal(sandbox, 40);
-  await until(
-    () => received.length,
-    (n) => n === 20,
-  );
-  expect(new Set(received.map(({ path }) => path))).toEqual(new Set(['/loud']));
-  sandbox.set({ callbacks: { lostAddresses: [], lostRate: 0.5 } });
-  for (let n = 0; n < 40; n += 1) sandbox.receiveDeposit({ addressUuid: quiet.uuid, amount: '10' });
-  await allFinal(sandbox, 80);
-  const sent = await until(
-    () => sandbox.stats().callbacksSent,
-    (n) => n > 20 + 8,
-  );
-  expect(sent).toBeLessThan(20 + 32);
-});
-
-test('a callback can be sent early, years late and again', async () => {
-  const { url, received } = await startReceiver([503]);
-  const sandbox = await start({ timeScale: 1000 });
-  const { uuid } = await newAddress(sandbox, { callback_url: url });
-  const { order } = sandbox.receiveDeposit({ addressUuid: uuid, amount: '10' });
-  expect([await sandbox.sendCallback(order.order_uuid), await sandbox.sendCallback(order.order_uuid)]).toEqual([
-    503, 200,
-  ]);
-  expect(received.map(({ body }) => body.status)).toEqual(['processing', 'processing']);
-  await expect(sandbox.sendCallback('none')).rejects.toThrow('no such order');
 });

@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startReceiver } from './receiver.fixture.js';
 import { call, create, finalItem, type Item, start, until } from './sandbox.fixture.js';
 
@@ -34,19 +31,6 @@ test.each([
   },
 );
 
-test('a final order turns when it is told to; one that is not final does not', async () => {
-  const sandbox = await start();
-  await create(sandbox, 'exchange', 'told', marked('outcome=completed_partially'));
-  const { order_uuid } = await finalItem(sandbox, 'told');
-  expect(sandbox.turnOrder(order_uuid, 'completed').order.status).toBe('completed');
-  const { data } = (await call(sandbox, 'order/status', { order_id: 'told' })).body;
-  expect(data.status).toBe('completed');
-  await create(sandbox, 'exchange', 'open', marked('after_ms=60000'));
-  const open = sandbox.orders().find(({ order }) => order.user_order_id === 'open');
-  expect(() => sandbox.turnOrder(open?.order.order_uuid ?? '', 'error')).toThrow('not final');
-  expect(() => sandbox.turnOrder('none', 'error')).toThrow('no such order');
-});
-
 test('a second final status is called back like the first, a fall back to processing is not', async () => {
   const { url, received } = await startReceiver();
   const sandbox = await start();
@@ -58,47 +42,4 @@ test('a second final status is called back like the first, a fall back to proces
   );
   const statuses = received.map(({ body }) => `${body.user_order_id} ${body.status}`).sort();
   expect(statuses).toEqual(['back completed', 'other completed', 'other error']);
-});
-
-test('regressions by rate change that share of orders, the same ones in every run of a seed', async () => {
-  const ids = Array.from({ length: 40 }, (_, n) => `o${n}`);
-  const changed = async () => {
-    const settings = { regressions: { processing: 0.3, error: 0.2 }, durationsMs: { regress: 0 } };
-    const sandbox = await start({ seed: 'regress', settings });
-    await Promise.all(ids.map((id) => create(sandbox, 'exchange', id)));
-    await until(
-      () => sandbox.orders(),
-      (all) => all.every(({ balance_changes }) => balance_changes.length > 0),
-    );
-    // Whatever was due before a later order is final has happened by then.
-    await create(sandbox, 'exchange', 'later', marked('then=completed'));
-    await finalItem(sandbox, 'later');
-    const statuses = sandbox.orders().map(({ order }) => `${order.user_order_id} ${order.status}`);
-    return statuses.filter((line) => !line.endsWith(' completed')).sort();
-  };
-  const [first, again] = [await changed(), await changed()];
-  expect(again).toEqual(first);
-  expect(first.length).toBeGreaterThan(10);
-  expect(first.length).toBeLessThan(30);
-  expect(new Set(first.map((line) => line.split(' ')[1]))).toEqual(new Set(['processing', 'error']));
-});
-
-test('an order that fell back stays so over a restart and is not executed again', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'sandbox-'));
-  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
-  const before = await start({ dataDir });
-  await create(before, 'withdraw', 'w', marked('then=processing then_ms=1'));
-  await until(
-    () => before.orders()[0],
-    (item) => item?.order.status === 'processing' && item.balance_changes.length > 0,
-  );
-  const ledger = before.ledger();
-  await before.close();
-  const after = await start({ dataDir });
-  expect(after.ledger()).toEqual(ledger);
-  // Everything due is done before a new order is final.
-  await create(after, 'exchange', 'next');
-  await finalItem(after, 'next');
-  expect(after.ledger().uah).toBe(ledger.uah);
-  expect(after.orders()[0]?.order.status).toBe('processing');
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { TrafficLine } from '../../sandbox/index.js';
 import { startReceiver } from './receiver.fixture.js';
-import { BODIES, call, create, type Item, start, until } from './sandbox.fixture.js';
+import { BODIES, call, create, start, until } from './sandbox.fixture.js';
 
 const linesOf = async (dataDir: string): Promise<TrafficLine[]> =>
   (await readFile(join(dataDir, 'traffic.ndjson'), 'utf8'))
@@ -38,18 +38,4 @@ test('with a data directory every request and callback is a line on disk, over r
     { orderId: 'w', status: 200 },
   ]);
   expect(JSON.stringify(lines)).not.toMatch(new RegExp(`${BODIES.withdraw.wallet}|sandbox-key|sandbox-secret`));
-});
-
-test('visibilityLagRate 0.5 hides about half of the orders, the same ones in every run of a seed', async () => {
-  const ids = Array.from({ length: 40 }, (_, index) => `lag-${index}`);
-  const seen = async () => {
-    const sandbox = await start({ seed: 's', settings: { visibilityLagMs: 60_000, visibilityLagRate: 0.5 } });
-    await Promise.all(ids.map((id) => create(sandbox, 'deposit', id)));
-    const { body } = await call<Item[]>(sandbox, 'order/list', { order_ids: ids });
-    return body.data.map(({ user_order_id }) => user_order_id).sort();
-  };
-  const [first, second] = [await seen(), await seen()];
-  expect(first).toEqual(second);
-  expect(first.length).toBeGreaterThan(10);
-  expect(first.length).toBeLessThan(30);
 });
