@@ -15,7 +15,7 @@ const OF_PARTS = [
 ];
 const KNOWN = [...Object.keys(orderSchemas.withdraw.shape).filter((name) => name !== 'client_info'), ...OF_PARTS];
 
-/** An order as its row asks for it, not validated; with a `problem` the row could not be read and must not be sent. */
+/** The order of a row, not validated. A row with a `problem` must not be sent. */
 export interface RowContent {
   order?: unknown;
   problem?: FieldError[];

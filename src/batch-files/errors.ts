@@ -1,10 +1,7 @@
 import { BATCH_FILE_UNUSABLE } from '../contract/batch/batch.js';
 import { type FieldError, INVALID_INPUT } from '../contract/failures.js';
 
-/**
- * A batch file that cannot be used; nothing was sent. `failureType`: InvalidInput (a bad path or format) or
- * BatchFileUnusable (missing, or another file than before). `problem` shows no cell of the file.
- */
+/** A batch file that cannot be used; nothing was sent. `problem` shows no cell of the file. */
 export class BatchFileError extends Error {
   override readonly name = 'BatchFileError';
 
@@ -17,10 +14,10 @@ export class BatchFileError extends Error {
   }
 }
 
-/** The input itself is wrong: the same file under the same path will never do. */
+/** InvalidInput: the same file under the same path will never do. */
 export const badFile = (problem: string, field = 'file'): BatchFileError =>
   new BatchFileError(INVALID_INPUT, field, problem);
 
-/** The file is not there, or not the one it should be. */
+/** BatchFileUnusable: the file is not there, or not the one it should be. */
 export const unusableFile = (problem: string, field = 'file'): BatchFileError =>
   new BatchFileError(BATCH_FILE_UNUSABLE, field, problem);

@@ -19,10 +19,7 @@ export interface BatchBytes {
   modifiedMs: number;
 }
 
-/**
- * Reads a regular file below `batchDir` (a real path) in one go, without following any link. Throws BatchFileError, also
- * if the bytes do not have the given hash.
- */
+/** Reads a regular file below `batchDir` at once, following no link. Throws BatchFileError. */
 export async function readBatchFile(batchDir: string, path: string, sha256?: string): Promise<BatchBytes> {
   const file = await readPlainFile(join(batchDir, relativePath(path))).catch(explain);
   if (sha256 !== undefined && sha256 !== file.sha256) {

@@ -32,7 +32,7 @@ export interface BatchSource {
   rows(taken?: number, skipped?: (count: number) => void): Iterable<BatchRow>;
 }
 
-/** Reads the rows of a batch, by reference or inline; with `plan` exactly the bytes that were planned. Throws BatchFileError. */
+/** Reads the rows of a batch; with `plan` exactly the planned bytes. Throws BatchFileError. */
 export async function readBatchSource(
   directories: { batchDir?: string } | undefined,
   batch: { file?: BatchFile; rows?: readonly WithdrawRequest[] },

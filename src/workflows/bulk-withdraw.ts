@@ -19,10 +19,7 @@ import { enter } from './batch/show.js';
 import { type BatchRun, type CarriedBatch, openBatch } from './batch/state.js';
 import { hasTimeLimit, isReset } from './identity.js';
 
-/**
- * Checks the rows of a file, waits for an approval, starts one withdraw workflow per row and
- * follows all to their ends. A cancellation stops it.
- */
+/** Checks rows, waits for approval, starts and follows their orders. A cancellation stops it. */
 export async function bulkWithdraw(
   input: BatchInput,
   carried?: CarriedBatch,

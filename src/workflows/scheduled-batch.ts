@@ -15,10 +15,7 @@ const SCHEDULED_START_TIME = defineSearchAttributeKey('TemporalScheduledStartTim
 const { awaitBatchFile } = proxyActivities<Activities>({ ...untilKnown, summary: 'Which file is of this period?' });
 const { runBatch } = proxyActivities<Activities>({ ...untilKnown, summary: 'Run the batch, or follow it' });
 
-/**
- * Runs or follows the batch of one period, pinned to its file's hash. Fails, which pauses its
- * schedule, only if rows have no order.
- */
+/** Runs or follows the batch of one period. Rows without an order fail it. */
 export async function scheduledBatch(input: ScheduledBatchInput): Promise<BatchResult> {
   const scheduledAt = workflowInfo().typedSearchAttributes.get(SCHEDULED_START_TIME);
   try {

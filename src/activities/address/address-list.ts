@@ -14,7 +14,6 @@ export interface Listed extends AddressRef {
   address: DepositAddress;
 }
 
-/** The permanent addresses of an account. */
 interface AddressList {
   /** Those whose callback URLs have the form of ours, by reference. */
   byRef: ReadonlyMap<string, readonly Listed[]>;
@@ -22,16 +21,12 @@ interface AddressList {
   malformed: MalformedItem[];
 }
 
-/** Whose addresses are read, and the keys of CALLBACK_TOKEN_KEY. */
 interface Owner {
   account: string;
   tokenKeys?: readonly string[];
 }
 
-/**
- * THE reader of the address list. An entry that cannot be read may be the one that is looked for.
- * Throws service errors.
- */
+/** THE reader of the address list. A malformed entry may be the wanted one. */
 export async function readAddressList(
   { account, tokenKeys = [] }: Owner,
   pages: AsyncIterable<Page<DepositAddress>>,

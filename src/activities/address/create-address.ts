@@ -28,30 +28,22 @@ const addressInputSchema = z.strictObject({
 function addressCallbackUrl({ callback }: ActivityDeps, account: string, ref: string): string {
   const [key] = callback?.tokenKeys ?? [];
   if (callback && key) return callbackUrl(callback.baseUrl, key, { kind: 'address', account, ref });
-  throw invalidInput([
-    { field: 'ref', reason: 'permanent addresses need CALLBACK_BASE_URL and CALLBACK_TOKEN_KEY on the worker' },
-  ]);
+  const reason = 'permanent addresses need CALLBACK_BASE_URL and CALLBACK_TOKEN_KEY on the worker';
+  throw invalidInput([{ field: 'ref', reason }]);
 }
 
 /** One attempt to create a permanent address: search → send. Runs once; the workflow decides what follows. */
 export function createAddressActivity(deps: ActivityDeps) {
-  return async function createAddress({
-    account: name,
-    input,
-    knownRun,
-  }: CreateAddressInput): Promise<CreateAddressAnswer> {
+  return async function createAddress(asked: CreateAddressInput): Promise<CreateAddressAnswer> {
+    const { account: name, input, knownRun } = asked;
     const deadline = new AttemptDeadline();
     const { ref, address } = validInput(addressInputSchema, input);
     const url = addressCallbackUrl(deps, name, ref);
     const account = accountOf(deps, name);
     const { service } = account;
     try {
-      const found = await searchAddress(service, {
-        account: name,
-        ref,
-        tokenKeys: deps.callback?.tokenKeys,
-        ...address,
-      });
+      const { tokenKeys } = deps.callback ?? {};
+      const found = await searchAddress(service, { account: name, ref, tokenKeys, ...address });
       if (found) return { kind: 'found', ...found };
     } catch (error) {
       return notSent('the search before the create failed', error);

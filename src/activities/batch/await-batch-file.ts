@@ -13,31 +13,24 @@ import { batchFailure, comeBackIn, invalidInput } from '../failures.js';
 import { lastHeartbeat } from '../only-attempt.js';
 
 const DEFAULT_WAIT_MS = 30 * 60_000;
-/** Between two looks at a file that is missing. */
-const LOOK_EVERY_MS = 10_000;
-/** Between two looks at a file that is there. */
-const LOOKS_APART_MS = 5_000;
-/**
- * Looks in a row at the same file after which it is whole: it rests for half a minute, longer than an upload stalls. They
- * are counted, because the server keeps them apart, whatever the clocks of workers and network file systems say.
- */
+/** Between two looks at a file that is missing, and at one that is there. */
+const [LOOK_EVERY_MS, LOOKS_APART_MS] = [10_000, 5_000];
+/** Equal looks after which a file is whole: 30 s, by the server's clock. */
 const LOOKS = 7;
 /** A file that was last written to so long ago needs less watching: no clock is that far behind. */
 const OLD_MS = 10 * 60_000;
 /** Looks at an old file: a copy that keeps the time of its original may still be under way at the first. */
 const LOOKS_AT_OLD = 2;
 
-/** What was seen of a file, and in how many looks in a row. */
-interface Sighting {
+/** A file as it is now. */
+interface FoundFile {
   sha256: string;
   modifiedMs: number;
-  looks: number;
 }
 
-/**
- * Waits until the file of a period is there and whole, and returns its batch, pinned to the file's hash. A period that has a
- * batch already does not wait for a missing file. Fails with the reason of the last look when the time is over.
- */
+type Sighting = FoundFile & { looks: number };
+
+/** Waits until a period's file is whole, and pins its batch to it. A started batch needs none. */
 export function awaitBatchFileActivity(deps: ActivityDeps) {
   return async function awaitBatchFile({ input: raw, scheduledAt }: AwaitBatchFileInput): Promise<PeriodBatch> {
     const checked = validateScheduledBatchInput(raw);
@@ -50,8 +43,10 @@ export function awaitBatchFileActivity(deps: ActivityDeps) {
       await letRest(deps, batch.file.path, found, leftMs);
       return { ...batch, file: { ...batch.file, sha256: found.sha256 } };
     }
-    if (await exists(batch)) return batch;
-    if (leftMs <= 0 || isHopeless(found)) throw batchFailure(found);
+    if (await describeRun(getClient(), batchWorkflowId(batch.account, batch.batchId))) return batch;
+    // A bad path stays bad; bad content may be a file that is only half there.
+    const isHopeless = found.failureType === INVALID_INPUT && found.field === 'file.path';
+    if (leftMs <= 0 || isHopeless) throw batchFailure(found);
     throw comeBackIn(Math.min(leftMs, LOOK_EVERY_MS), `waiting for ${batch.file.path}: ${found.message}`);
   };
 }
@@ -70,16 +65,12 @@ async function letRest(deps: ActivityDeps, path: string, found: FoundFile, leftM
 }
 
 /** The batch of the period, without its file's hash. The period is told here: time zone data has no place in workflows. */
-function batchOf(input: ScheduledBatchInput, scheduledAt: string | undefined): PeriodBatch {
+function batchOf(input: ScheduledBatchInput, scheduledAt: string | undefined): PeriodBatch & { account: string } {
   const { account = DEFAULT_ACCOUNT, plan, timeZone = 'UTC', periodFormat = 'date', filePattern, batch } = input;
   const period = input.period ?? (scheduledAt && periodAt(new Date(scheduledAt), timeZone, periodFormat));
-  if (!period) {
-    throw invalidInput([{ field: 'period', reason: 'required, unless a schedule starts it' }]);
-  }
+  if (!period) throw invalidInput([{ field: 'period', reason: 'required, unless a schedule starts it' }]);
   return { ...batch, account, batchId: periodBatchId(plan, period), file: { path: fileOfPeriod(filePattern, period) } };
 }
-
-type FoundFile = Pick<Sighting, 'sha256' | 'modifiedMs'>;
 
 /** The file as it is now, or why it cannot be used. */
 const look = (deps: ActivityDeps, path: string): Promise<FoundFile | BatchFileError> =>
@@ -90,10 +81,3 @@ const look = (deps: ActivityDeps, path: string): Promise<FoundFile | BatchFileEr
       throw error;
     },
   );
-
-/** A bad path stays bad; bad content may be a file that is only half there. */
-const isHopeless = ({ failureType, field }: BatchFileError): boolean =>
-  failureType === INVALID_INPUT && field === 'file.path';
-
-const exists = async ({ account = DEFAULT_ACCOUNT, batchId }: PeriodBatch): Promise<boolean> =>
-  (await describeRun(getClient(), batchWorkflowId(account, batchId))) !== undefined;

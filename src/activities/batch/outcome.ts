@@ -3,13 +3,10 @@ import type { BatchOutcomes } from '../../contract/batch/batch.js';
 import { type Amount, decimalOrZero, toAmount } from '../../contract/money.js';
 import type { Order } from '../../contract/service-objects.js';
 
-/**
- * What the standing of an order means for its row. Beside the outcomes of a batch: 'open' (still followed) and 'unresolved'
- * (it ended, and nothing that can be read says how its order stands, or Temporal has it no more: the order may exist).
- */
+/** Also 'open', and 'unresolved': its run ended or is gone, and the order may exist. */
 export type RowOutcome = keyof BatchOutcomes | 'open' | 'unresolved';
 
-/** The outcome of a row whose order stands so. */
+/** Returns the outcome of a row whose order stands so. */
 export function outcomeOf(standing: Standing): Exclude<RowOutcome, 'notStarted'> {
   switch (standing.kind) {
     case 'completed':

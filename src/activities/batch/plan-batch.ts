@@ -38,11 +38,7 @@ const LOOKS_APART_MS = 1_000;
 /** Accounts named in a failure; the variable has them all. */
 const MAX_SHOWN_ACCOUNTS = 20;
 
-/**
- * Checks every row of a batch and says what sending them would do; sends nothing. One bad row refuses the whole batch.
- * Fails for good with InvalidInput (also where no worker serves the account) or BatchFileUnusable. Repeating it is free:
- * it starts over.
- */
+/** Checks every row of a batch and returns its plan. One bad row refuses the whole batch. */
 export function planBatchActivity(deps: ActivityDeps) {
   return async function planBatch({ account: name, input: raw, tells }: PlanBatchInput): Promise<BatchPlan> {
     const account = deps.accounts.get(name);
@@ -78,7 +74,6 @@ async function noAccount(accounts: readonly string[], name: string): Promise<App
   ]);
 }
 
-/** What the checks of the rows read and fill. */
 interface Checks {
   deps: ActivityDeps;
   account: Account;
@@ -133,7 +128,7 @@ async function balancesOf(account: Account, warnings: BatchWarnings): Promise<Ba
   }
 }
 
-/** Checks every row and returns how many there are. Throws the failure that refuses the batch when any is bad. */
+/** Checks every row and returns how many there are. Throws the failure if any is bad. */
 async function checkRows(checks: Checks, source: BatchSource): Promise<number> {
   const { deps, account, input, totals, warnings, orders } = checks;
   const bad: BadField[] = [];

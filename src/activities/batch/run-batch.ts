@@ -18,10 +18,7 @@ import type { ActivityDeps } from '../deps.js';
 import { comeBackIn } from '../failures.js';
 import { pollDelayMs } from '../order/poll-order.js';
 
-/**
- * Starts the batch of a period unless the period has one, and follows it to its end. Fails for good with the batch's own
- * failure, if the period's batch has another file, and if the batch cannot be read.
- */
+/** Starts the batch of a period, or follows the one it has. Fails if that has another file. */
 export function runBatchActivity(deps: ActivityDeps) {
   return async function runBatch(batch: PeriodBatch): Promise<BatchResult> {
     const client = getClient();

@@ -41,10 +41,7 @@ interface Chunk extends BatchWork {
   confirmedAtWallMs: number;
 }
 
-/**
- * Starts rows and follows open ones for a few seconds, then returns its progress. An attempt after a dead worker continues
- * from the last heartbeat; cancelled, or on a worker that stops, it returns early instead of failing.
- */
+/** Starts and follows rows for a few seconds. A later attempt continues from the heartbeat. */
 export function sendBatchRowsActivity(deps: ActivityDeps) {
   return async function sendBatchRows(batch: SendBatchRowsInput): Promise<SendBatchRowsAnswer> {
     const left = lastHeartbeat();

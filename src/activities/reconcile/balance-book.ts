@@ -2,12 +2,6 @@ import { type Amount, decimal, toAmount } from '../../contract/money.js';
 import type { BalanceBook } from '../../contract/reconcile/days.js';
 import type { BalanceChange } from '../../contract/service-objects.js';
 
-/**
- * One sum per currency: the last balance must be the first one plus all changes in between, in whatever order they come.
- *
- * This cannot show missing changes that add up to 0, and those before the first or after the last change seen.
- */
-
 /** Which changes count, and what they are looked at for. */
 export interface BookScope {
   /** Times as the service writes them; both ends belong to it. */
@@ -51,10 +45,7 @@ function addChange(book: BalanceBook, change: BalanceChange, carried: Amount | u
   if (before === carried || after === carried) book.passesCarried = true;
 }
 
-/**
- * Finds the first and the last balance of a book with changes, and the sum of what is missing between them. `expected`: the
- * likely ones, which decide among changes of one second.
- */
+/** Returns the first and last balance, and the missing sum. `expected` decides in one second. */
 export function trailOf(
   { first, last, sum }: BalanceBook,
   expected: { start?: Amount; end?: Amount } = {},
@@ -71,7 +62,7 @@ export function trailOf(
   return trails.find(({ missing }) => missing === '0') ?? trails[0] ?? { start: '0', end: '0', missing: sum };
 }
 
-/** Balances of a second that do not cancel out, or all of them if it ends where it began; the wanted one alone if it is there. */
+/** Balances of a second that do not cancel out, or all if it ends where it began. */
 function endsOf(balances: readonly Amount[], others: readonly Amount[], wanted: Amount | undefined): Amount[] {
   const open = [...balances];
   for (const other of others) {

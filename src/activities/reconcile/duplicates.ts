@@ -57,11 +57,7 @@ function isNew({ created_at: at }: OrderListItem, nowMs: number): boolean {
 /** False for a run that found no receipt: a forged callback may have claimed that an order of ours is one. */
 const isOfOrder = ({ received, noOrder }: OurRun): boolean => !(received && noOrder);
 
-/**
- * Says `duplicate` of an order that is not the one our workflow follows, though it has its id; where no workflow tells
- * which one that is, of every order under an id but the first. A service that executed an order twice must show, whatever
- * became of our workflow. undefined: it is no such order.
- */
+/** Returns `duplicate` for an order under our id that our run does not follow. */
 export async function compareDuplicates(
   work: Comparing,
   order: OrderListItem,

@@ -21,10 +21,7 @@ interface BothSides {
 
 type Ours = Omit<BothSides, 'order'>;
 
-/**
- * Compares orders of both sides, and mends what is safe to mend: starts followers, wakes workflows that wait. `unseen`: our
- * runs whose order the service did not show.
- */
+/** Compares both sides, starts followers, wakes runs. `unseen`: runs without a shown order. */
 export async function* findings(
   work: Comparing,
   orders: readonly OrderListItem[],
@@ -95,7 +92,7 @@ async function* readAgain(work: Comparing, doubts: readonly BothSides[]): AsyncG
 const isUnfollowed = (run: OurRun, word: OurWord): boolean =>
   word.kind === 'unresolved' || (word.kind === 'noOrder' && (run.received || word.failure === 'OrderConflict'));
 
-/** Starts what follows an order from here on, where that may be done. `ended`: a run that no longer follows it. */
+/** Starts a follower where that may be done. `ended`: a run that no longer follows the order. */
 async function follow(
   work: Comparing,
   order: OrderListItem,

@@ -68,10 +68,7 @@ export async function followReceipt(client: Client, input: ReceivedDepositInput)
   return started ? { class: 'receiptFollowed', detail: `on the address ${input.ref}` } : { class: 'open' };
 }
 
-/**
- * Starts a follower that never sends anything, from what the list tells of an order. `again`: the run before was stopped
- * or closed in doubt, or ended in a conflict with this order; nothing else lets an id run a second time.
- */
+/** Starts a follower, which never sends. `again`: its run was stopped, or closed in doubt. */
 export async function recover(
   { client, account }: Reconciliation,
   item: OrderListItem,

@@ -21,7 +21,7 @@ interface Currency {
   shown: Amount | undefined;
 }
 
-/** What the balances of one currency prove; `balance` is for the next run. */
+/** `balance` is for the next run. */
 interface CurrencyProof {
   chain?: ChainSummary;
   gaps: BalanceGap[];
@@ -29,10 +29,7 @@ interface CurrencyProof {
   balance?: CarriedBalance;
 }
 
-/**
- * Compares the balance changes of the window with the balances that an earlier run carried over and with those of now.
- * In a second reading, all changes up to the first one had happened before it began: what is missing then is missing.
- */
+/** Compares balance changes with carried balances and with those of now. */
 export function prove(read: BalancesRead, after: Balances | undefined): Omit<Proof, 'againMs'> {
   const { totals, before, carried, untilNow } = read;
   const now = before && after && { ...before, ...after };
@@ -72,10 +69,7 @@ function quietBalance(currency: string, before: Balances = {}, after: Balances =
   return first === last ? first : undefined;
 }
 
-/**
- * Proves one currency: the carried balance must still stand, or be one that its changes pass through. A difference is a gap
- * while the window reaches back to the carried balance; later it is noted, because changes in between were not read.
- */
+/** Proves that the carried balance still stands, or that changes pass through it. */
 function proveOne({ fromMs, atMs }: BalancesRead, one: Currency, isNow: boolean): CurrencyProof {
   const { currency, book, earlier, isKnown } = one;
   const { chain, gaps } = chainOf(one);
@@ -113,7 +107,7 @@ function chainOf({ currency, book, earlier, isKnown, shown }: Currency): { chain
   };
 }
 
-/** The gap between two balances; its amount is what must have come (or gone, negative) in between. */
+/** The gap between two balances; a negative amount has gone in between. */
 const gapOf = (currency: string, { after, before }: Pick<BalanceGap, 'after' | 'before'>): BalanceGap => ({
   currency,
   amount: toAmount(decimal(before).minus(decimal(after))),

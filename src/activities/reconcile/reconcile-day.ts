@@ -32,10 +32,7 @@ const OPEN_STATUSES = ['new', 'processing'];
 /** Windows share a second. */
 const EDGE_MS = 1_000;
 
-/**
- * Compares the orders that the service lists for a day, our runs of that day and their balance changes, starts followers
- * and wakes workflows. It moves no money and may be repeated: a worker that goes costs a day's reading.
- */
+/** Compares a day of both sides. Starts followers and wakes runs, moves no money. */
 export function reconcileDayActivity(deps: ActivityDeps) {
   const receiptsOf = receiptFinder(deps.callback?.tokenKeys);
   return (input: ReconcileDay): Promise<DayFound> =>
@@ -197,10 +194,7 @@ async function compareUnseen(work: Reconciliation, unseen: readonly OurRun[]): P
   await addFindings({ ...work, view, runs: known }, orders, gone);
 }
 
-/**
- * The ids that runs are looked up by. The list knows no look-up by order_uuid, so the status operation names those of
- * receipts; a receipt without an id is left out if the list of another day may show it.
- */
+/** Ids to look up. A receipt without an id is left to the list of its day. */
 async function askedFor(work: Reconciliation, runs: readonly OurRun[]): Promise<Map<OurRun, string | undefined>> {
   const asked = new Map<OurRun, string | undefined>();
   for (const run of runs) {

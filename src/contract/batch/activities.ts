@@ -66,9 +66,7 @@ export interface ReportBatchInput extends Writing {
   stopped?: BatchInterruption;
 }
 
-/**
- * Answer of `reportBatch`. `started`: rows with their own order, by this batch or an earlier one.
- */
+/** Answer of `reportBatch`. `started`: rows with an order, also of an earlier batch. */
 export type ReportBatchAnswer = Pick<BatchResult, 'outcomes' | 'moved' | 'started' | 'before' | 'report' | 'rejected'>;
 
 /** Input of `awaitBatchFile`. `scheduledAt` (ISO time): absent if a period is given. */

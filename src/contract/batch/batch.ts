@@ -25,9 +25,7 @@ export type BatchInput = BatchShape;
 /** A file below BATCH_DIR: relative `path`, and `sha256` (hex) of its bytes. */
 export type BatchFile = NonNullable<BatchInput['file']>;
 
-/**
- * Input of the `scheduledBatch` workflow. `batch`: input of its batches, without file and batchId.
- */
+/** Input of the `scheduledBatch` workflow. `batch` lacks file and batchId. */
 export type ScheduledBatchInput = ScheduledBatchShape;
 
 /** Amounts (decimal strings) by currency. */
@@ -55,9 +53,7 @@ export interface CurrencyPlan {
   shortfall?: Amount;
 }
 
-/**
- * What a batch would do. `digest` (hex sha256) covers all other fields, so an approval is exact.
- */
+/** Effect of a batch. `digest` (hex sha256) covers all other fields, so an approval is exact. */
 export interface BatchPlan {
   account: string;
   batchId: string;

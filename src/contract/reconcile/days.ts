@@ -132,10 +132,7 @@ export const REPORTED_CLASSES: readonly ReconcileClass[] = [
   'woken',
 ];
 
-/**
- * The gravest rows of REPORTED_CLASSES, as many as the report holds beside what was counted before: a thousand orders of
- * somebody else must not hide the one that was paid twice.
- */
+/** Returns the gravest rows that have room beside those counted before. */
 export function gravestRows(rows: readonly Finding[], before?: ReconcileTotals['classes']): Finding[] {
   const rank = (row: Finding) => REPORTED_CLASSES.indexOf(row.class);
   const graver = (row: Finding) =>

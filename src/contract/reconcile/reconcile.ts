@@ -18,45 +18,23 @@ export interface ReconcileInput {
   openTooLongMs?: number;
 }
 
-/** Classes in which our side and the service agree, or in which what was amiss is mended. */
-export const AGREED_CLASSES = [
-  /** Both know the same end, or the order knows it and waits for a person. */
-  'equal',
-  /** Not final at the service, followed here. */
-  'open',
-  /** Neither has an order: it was refused, cancelled or never sent. */
-  'noOrder',
-  /** A receipt on a permanent address that nobody followed: a follower was started. */
-  'receiptFollowed',
-  /** `recover` started a follower. */
-  'recovered',
-  /** Final at the service while our workflow waited: it was woken. */
-  'woken',
-] as const;
+/** Classes in which both sides agree, or were mended; `docs/reconciling.md` defines every class. */
+export const AGREED_CLASSES = ['equal', 'open', 'noOrder', 'receiptFollowed', 'recovered', 'woken'] as const;
 
-/** Classes that a person has to look at, the gravest first. Nothing is done about them: no money moves here. */
+/** Classes that a person has to look at, the gravest first. */
 export const DISAGREEING_CLASSES = [
-  /** Another order under an id of ours: perhaps paid twice. */
   'duplicate',
-  /** The end we know is not the one the service shows. */
   'verdictDiffers',
-  /** The same end with other amounts, or with balance changes that do not fit it. */
   'amountDiffers',
-  /** We know that it exists; list and status do not show it any more. */
   'missingAtService',
-  /** Our workflow cannot go on: its workflow task keeps failing. */
   'stuck',
-  /** Our workflow was stopped, broke or was closed in doubt. */
   'unresolved',
-  /** An order is final under our id, while our workflow knows none and waits for a person's decision. */
   'undecided',
-  /** Followed, but not final for longer than `openTooLongMs`. */
   'openTooLong',
-  /** An order at the service that nobody here follows. */
   'foreign',
 ] as const;
 
-/** What the comparison says about one order. */
+/** Class of one order. */
 export type ReconcileClass = (typeof AGREED_CLASSES)[number] | (typeof DISAGREEING_CLASSES)[number];
 
 /** One order as the report shows it. Dates, wallets and client data are left out. */
@@ -80,8 +58,8 @@ export interface MalformedItem {
 }
 
 /**
- * Money that moved outside the orders seen: with their changes the balance of `currency` is `after`, and it was `before`, which
- * is `amount` (signed) more. `now`: it is so now. `since` (ISO time): `after` is what an earlier run carried over.
+ * Money that moved outside the orders seen: by their changes the balance is `after`; it was
+ * `before`, or is it `now`. `since` (ISO time): `after` is what an earlier run carried over.
  */
 export interface BalanceGap {
   currency: string;

@@ -47,9 +47,7 @@ export function checkBatch({ input, account, batchId }: BatchRun): void {
   }
 }
 
-/**
- * Checks every row and returns the plan. Fails if a row or the file is bad; then nothing was sent.
- */
+/** Checks every row and returns the plan. A bad row or file fails, and nothing was sent. */
 export async function makePlan(run: BatchRun): Promise<BatchPlan> {
   const { planBatch } = proxyActivities<Activities>({ ...wholeFile, summary: 'Check every row, make the plan' });
   enter(run, 'checking', 'the check of every row');

@@ -32,7 +32,6 @@ export async function sendRows(run: BatchRun, plan: BatchPlan): Promise<void> {
   }
 }
 
-/** Nothing is open, and nothing more will be. */
 const isSettled = ({ progress }: BatchRun): boolean => progress.open.length === 0 && progress.exhausted;
 
 const isIdle = ({ paused, stopped, progress }: BatchRun): boolean =>
@@ -122,10 +121,7 @@ function endWithoutAnswer(run: BatchRun, error: ActivityFailure): void {
 const hasMoved = ({ taken, open }: BatchProgress, { progress }: BatchRun): boolean =>
   taken !== progress.taken || open.length !== progress.open.length;
 
-/**
- * The server keeps new updates for the next run. Plan and progress are separate arguments, because
- * together they could exceed 100 KB.
- */
+/** Plan and progress are separate arguments, because together they could exceed 100 KB. */
 async function continueInNewRun(run: BatchRun, plan: BatchPlan): Promise<void> {
   await condition(allHandlersFinished);
   await continueAsNew<BatchWorkflow>(run.input, carriedBatch(run, plan), run.progress);

@@ -9,7 +9,7 @@ const MAX_MESSAGE_LENGTH = 1_000;
 /** A bad field of a row, and the row's line in the file. */
 export type BadField = FieldError & { line: number };
 
-/** Returns the failure that refuses the whole batch. Writes all bad fields into the CSV file `name` of `reportDir`. */
+/** Returns the failure that refuses the batch. Writes all bad fields to `name` in `reportDir`. */
 export async function refusalOf(
   bad: readonly BadField[],
   rows: number,

@@ -14,10 +14,7 @@ const TRIES = 3;
 /** A request may have to wait for its turn, longer than the server waits for a sign of life. */
 const BEAT_EVERY_MS = 5_000;
 
-/**
- * Warns of rows whose ids, or likely other forms of them, have an order already: a payroll with last week's ids pays
- * nobody. `lineOf`: the lines of all ids of the file.
- */
+/** Warns of ids, or likely other forms of them, that have an order already. `lineOf`: all ids. */
 export async function warnOfExisting(
   account: Account,
   lineOf: ReadonlyMap<string, number>,

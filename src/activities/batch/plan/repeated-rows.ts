@@ -6,7 +6,7 @@ import { digestOf } from '../rows/reading.js';
 import { looseForm } from './similar-ids.js';
 import type { BatchWarnings } from './warnings.js';
 
-/** Warns of a row whose id differs from an earlier one only as exports differ, and of a wallet that gets an amount again. */
+/** Warns of an id that an earlier row has in another form, and of a repeated payout. */
 export function warnOfRepeats(warnings: BatchWarnings, line: number, order: WithdrawRequest): void {
   const sameId = 'these ids differ only by case or leading zeros, and each is paid: keep one if they are one payment';
   warnings.addIfSeen(keyOf(['id', looseForm(order.order_id)]), sameId, line);
@@ -23,5 +23,5 @@ export function warnOfRepeats(warnings: BatchWarnings, line: number, order: With
   }
 }
 
-/** 48 bits: a rare mistake costs only a warning, and a part of a line would keep the whole line in memory. */
+/** 48 bits: a rare mistake costs only a warning, and a part of a line would keep the line. */
 const keyOf = (value: unknown): string => digestOf(value).slice(0, 12);

@@ -1,7 +1,7 @@
 import type Big from 'big.js';
 import { type CurrencyPlan, MAX_CURRENCIES } from '../../../contract/batch/batch.js';
 import type { FieldError } from '../../../contract/failures.js';
-import { decimal, decimalOrZero, sum, toAmount } from '../../../contract/money.js';
+import { decimal, decimalOrZero, toAmount } from '../../../contract/money.js';
 import type { WithdrawRequest } from '../../../contract/order/request.js';
 import type { Balances, RateEntry, Rates } from '../../../contract/service-objects.js';
 import { rateEntryOf } from '../../../validation/rate-checks.js';
@@ -23,7 +23,6 @@ export class BatchTotals {
 
   constructor(private readonly rates: Rates | undefined) {}
 
-  /** The error of a row in one currency more than a batch may have. */
   tooManyCurrencies({ currency }: WithdrawRequest): FieldError[] {
     if (this.#totals.has(currency) || this.#totals.size < MAX_CURRENCIES) return [];
     const reason = `${currency} is one currency too many: a batch has at most ${MAX_CURRENCIES}, so that its plan stays small; split the file`;
@@ -82,9 +81,8 @@ function feesOf(entry: RateEntry, amount: Big): { fee: Big; onTop: Big } {
   const rounded = (fee: Big) => (Number.isInteger(places) ? fee.round(places, ROUND_UP) : fee);
   const from = rounded(commission(entry, 'from', amount));
   const to = rounded(commission(entry, 'to', amount));
-  const onTop = [
-    ...(entry.fee_percent_from_payer === 'client' ? [] : [from]),
-    ...(entry.fee_percent_to_payer === 'client' ? [] : [to]),
-  ];
-  return { fee: from.plus(to), onTop: sum(onTop) };
+  const zero = decimal('0');
+  const onTop = (payer: string | null, fee: Big) => (payer === 'client' ? zero : fee);
+  const { fee_percent_from_payer: payerFrom, fee_percent_to_payer: payerTo } = entry;
+  return { fee: from.plus(to), onTop: onTop(payerFrom, from).plus(onTop(payerTo, to)) };
 }

@@ -21,10 +21,7 @@ export interface ReportedRow {
   end: RowEnd;
 }
 
-/**
- * The files of a batch's report: `<reportName>.report.csv` with every row, wallets masked, and `<reportName>.rejected.csv`
- * (or `.ndjson`) with the rows no order exists for, as they stood in the file.
- */
+/** Writes the report with every row, wallets masked, and the rejected rows as they stood. */
 export class ReportFiles {
   #rejected?: ReportWriter;
 
@@ -35,7 +32,6 @@ export class ReportFiles {
     private readonly csv: CsvReport<(typeof COLUMNS)[number]>,
   ) {}
 
-  /** Begins all but the rejected rows, of which there may be none. */
   static async open(reportDir: string, plan: BatchPlan, { format, header }: BatchSource): Promise<ReportFiles> {
     const name = reportName(plan);
     const csv = await openCsvReport(reportDir, `${name}.report.csv`, COLUMNS);
@@ -53,7 +49,6 @@ export class ReportFiles {
     await this.#rejected.write(`${row.text}\n`);
   }
 
-  /** Puts the files in their places. */
   async finish(): Promise<Pick<ReportBatchAnswer, 'report' | 'rejected'>> {
     const report = await this.csv.finish();
     const rejected = await this.#rejected?.finish();
@@ -89,9 +84,6 @@ function feeOf({ amount_from_fee: from, amount_to_fee: to }: Order): Amount | un
 const walletsOf = ({ wallet, wallet_details: details }: WithdrawRequest): string =>
   (Array.isArray(details) ? details.map((part) => part.wallet) : [wallet]).map(maskWallet).join(' ');
 
-/**
- * How the names of a batch's files begin. An account has no dot in it, so two accounts never share a name; the hash keeps
- * the reports of two files under one batch id apart, and a file apart from the reports on it.
- */
+/** Begins the names of a batch's files: unique, because an account holds no dot. */
 export const reportName = ({ account, batchId, sha256 }: Pick<BatchPlan, 'account' | 'batchId' | 'sha256'>): string =>
   `${account}.${batchId}.${sha256.slice(0, 8)}`;

@@ -20,10 +20,7 @@ export interface RowEnd {
   before?: true;
 }
 
-/**
- * Reads from Temporal how the order of a row ended, whichever batch or person started it; other input is a conflict.
- * `taken`: the batch took the row, so a missing workflow was removed since and says nothing about the payout.
- */
+/** Reads how a row's order ended, whoever started it. `taken`: a missing run was removed. */
 export async function readRowEnd(
   client: Client,
   input: OrderInput<'withdraw'>,
@@ -66,7 +63,6 @@ const endOf = (result: OrderResult): RowEnd => ({
   reason: reasonOf(result) || undefined,
 });
 
-/** What makes an end worth a look; '' for a payout that simply was made. */
 function reasonOf({ order, remainder = [], remainderUnknown, compensation }: OrderResult): string {
   return [
     // The service's own words may hold anything.
@@ -96,7 +92,7 @@ function unreadableEnd(error: unknown, end: Standing | undefined): RowEnd | unde
   return { outcome: 'unresolved', reason: `what became of it cannot be read (${why}); look it up at the service` };
 }
 
-/** What a report counts, as `reportBatch` answers it. */
+/** Counts of a report. */
 export type Counted = Pick<ReportBatchAnswer, 'outcomes' | 'moved' | 'started' | 'before'>;
 
 /** Before any row is counted. */

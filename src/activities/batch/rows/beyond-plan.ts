@@ -6,10 +6,7 @@ import { askedWith } from './count.js';
 
 const ADVICE = 'nothing beyond the plan is sent, also after a resume. Stop it, and look at what reads its rows';
 
-/**
- * Why the rows that come next cannot be those of the plan, whatever was read as its file; undefined = they may be started.
- * It does not rest on the file's hashes: the sums of all rows taken are compared with what was approved.
- */
+/** Returns why the next rows exceed the plan, by the sums of all rows taken. */
 export function beyondPlan(
   { rows: planned, totals }: PlannedRows,
   progress: Pick<BatchProgress, 'taken' | 'asked'>,

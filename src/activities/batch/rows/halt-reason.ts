@@ -19,10 +19,7 @@ export function haltReason(
   return isOver ? `the latest send time ${latestSend} is over` : undefined;
 }
 
-/**
- * Returns why nothing more is sent: neighbours that are uncertain at once have a common cause, such as a revoked key.
- * `held`: some of them are resolved without a person; `pause`: all of them are parked.
- */
+/** Returns why uncertain neighbours, a sign of one cause, hold it; `pause`: all are parked. */
 export function holdReason({ unsettled, uncertain = [] }: Pick<BatchProgress, 'unsettled' | 'uncertain'>): {
   held?: string;
   pause?: string;

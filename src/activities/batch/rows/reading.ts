@@ -7,7 +7,7 @@ import type { PlannedRows } from '../../../contract/batch/activities.js';
 /** Rows read between two turns of the worker's other tasks. */
 const ROWS_A_TURN = 100;
 
-/** Hashes (hex sha256) a value's JSON with sorted keys and without absent fields: equal values have equal hashes. */
+/** Hashes (hex sha256) a value's JSON with sorted keys and without absent fields. */
 export function digestOf(value: unknown): string {
   const sorted = JSON.stringify(value, (_key, child: unknown) =>
     typeof child === 'object' && child !== null && !Array.isArray(child)
@@ -33,10 +33,7 @@ export class OrdersHash {
 /** Hashes of bytes with that of their orders, where this worker reads just these. */
 const confirmed = new Set<string>();
 
-/**
- * Reads all rows once, before any is sent: another version of the worker may have planned them, and read something else out
- * of the same bytes. Throws BatchFileError.
- */
+/** Throws BatchFileError if another version of the worker planned other orders from these bytes. */
 export async function confirmReading(source: BatchSource, { orders }: PlannedRows): Promise<void> {
   const reading = `${source.sha256} ${orders}`;
   if (confirmed.has(reading)) return;

@@ -33,7 +33,7 @@ export async function startRow({ client, batch }: BatchWork, { row, problem, ord
     const checks = { formatChecks: 'warn', started: true } as const;
     const input = accepted(validateOrderInput('withdraw', orderInputOf({ order }, batch.input), checks));
     orderId = input.order.order_id;
-    const attached = batch.input.again ? await startAnew(client, batch, input) : await start(client, input);
+    const attached = await (batch.input.again ? startAnew(client, batch, input) : start(client, input));
     if (!attached) return { row, orderId, standing: { kind: 'open' } };
     const standing = await readStanding(client, orderWorkflowId(batch.account, orderId));
     return { row, orderId, standing };

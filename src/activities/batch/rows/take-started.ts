@@ -6,13 +6,10 @@ import { type BatchWork, type StartedRow, startedBy } from './start-row.js';
 import { watchRows } from './watch-rows.js';
 
 const LOOKS_AT_ONCE = 20;
-/** Several times what is started at once: behind so many rows without an order of this batch, none was started. */
+/** Behind so many rows without an order of this batch, none was started. */
 const MOST_WITHOUT = 100;
 
-/**
- * Takes the rows that this batch started but did not count: an attempt died before it answered, or the run was reset. Starts
- * nothing. Returns false if it may not continue, which it asks between two groups of rows.
- */
+/** Counts uncounted rows of this batch. Returns false if it may not continue. */
 export async function takeStarted(
   work: BatchWork,
   next: Iterator<BatchRow>,
@@ -37,7 +34,7 @@ export async function takeStarted(
   return true;
 }
 
-/** The first row without an order of this batch is the next one to be started; after a stop gaps do no harm. */
+/** The first gap is the next row to be started; after a stop gaps do no harm. */
 const endOf = (own: readonly unknown[], isStopped: boolean): number =>
   isStopped ? own.findLastIndex((one) => one !== undefined) + 1 : [...own, undefined].indexOf(undefined);
 

@@ -11,7 +11,7 @@ const READS_AT_ONCE = 20;
 /** Looks within which every open row is read. */
 const LOOKS_AT_ALL = 10;
 
-/** Reads open rows in turn, counts those that are final or parked, and records the uncertain ones. */
+/** Reads open rows in turn, counts final and parked ones, and records uncertain ones. */
 export async function watchRows(work: BatchWork): Promise<void> {
   const { progress } = work;
   const waiting = [...progress.open];
@@ -46,7 +46,7 @@ async function lookAt({ client, batch, progress }: BatchWork, rows: readonly Ope
   }
 }
 
-/** Returns true for an order that could still be closed as absent: it was parked while it is unknown whether it exists. */
+/** Returns true for an order that could still be closed as absent: it may exist. */
 async function isUnsettled(client: BatchWork['client'], account: string, { orderId }: OpenRow): Promise<boolean> {
   try {
     const { attention } = await new OrderHandle(client, account, orderId).state();
