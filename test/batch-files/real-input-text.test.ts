@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { BatchInput, BatchPlan } from '../../src/contract/batch/batch.js';
 import type { FieldError } from '../../src/contract/failures.js';
@@ -8,7 +6,6 @@ import { validateOrderInput } from '../../src/validation/order-input.js';
 import { openActivities } from '../activities/activity-lab.fixture.js';
 import { folderWith, newFolder, PAYOUT_HEADER } from '../support/batch-files.js';
 
-const REAL = join(import.meta.dirname, 'real-input');
 const CARD = '4111111111111111';
 
 /** Plans these rows; answers the plan, or what is wrong with each line. */
@@ -28,44 +25,6 @@ async function planned(input: Partial<BatchInput>, batchDir = newFolder()): Prom
 
 const planFile = (content: string | Uint8Array, name = 'rows.csv') =>
   planned({ file: { path: name } }, folderWith(name, content));
-
-/** [file, path of the bad field, what its reason says, lines that are refused for it] */
-const REFUSED: [file: string, field: string, reason: RegExp, lines: number[]][] = [
-  ['float-id', 'order_id', /added "\.0"/, [2, 3]],
-  ['float-memo', 'wallet_memo', /put a point or comma/, [2]],
-  ['float-card', 'wallet', /put a point or comma/, [2]],
-  ['float-tax', 'wallet_details.taxpayer_number', /put a point or comma/, [2]],
-  ['float-delay', 'delay_order_for_minutes', /whole minutes/, [2]],
-  ['nan-memo', 'wallet_memo', /"no value" of an export/, [2, 3, 4, 5, 6, 7, 8, 9, 10, 11]],
-  ['nan-name', 'wallet_details.recipient_name', /"no value" of an export/, [2, 3]],
-  ['nan-bank', 'wallet_details.bank_code', /"no value" of an export/, [2]],
-  ['nan-wallet', 'wallet', /"no value" of an export/, [2, 3]],
-  ['memo-blanks', 'wallet_memo', /./, [2, 3, 4, 5, 6, 7, 8, 9, 10]],
-  ['name-invisible', 'wallet_details.recipient_name', /U\+|blank/, [2, 3, 4, 5, 6, 7]],
-  ['desc-invisible', 'description', /U\+202E/, [2]],
-  ['iban-blanks', 'wallet', /\*{4}/, [2, 3, 4, 5]],
-  ['homoglyph-id', 'order_id', /U\+0410 \(a Cyrillic letter\)/, [2]],
-  ['homoglyph-wallet', 'wallet', /\*{4}.*U\+04.. \(a Cyrillic letter\)/, [2, 3]],
-  ['tax-zero', 'wallet_details.taxpayer_number', /8 to 10 digits/, [2]],
-  ['mc-details', 'wallet_details[1].amount', /amounts are strings/, [2]],
-];
-
-describe('files as people export them', () => {
-  test.for(REFUSED)('%s is refused', async ([file, field, reason, lines]) => {
-    const errors = await planFile(readFileSync(join(REAL, `${file}.csv`)));
-    const named = lines.map((line) => ({
-      field: `line ${line}: order.${field}`,
-      reason: expect.stringMatching(reason),
-    }));
-    expect(errors).toEqual(named);
-  });
-
-  test('case-ids is planned with a warning', async () => {
-    const plan = await planFile(readFileSync(join(REAL, 'case-ids.csv')));
-    const warning = { rows: [2, 3], reason: expect.stringMatching(/only by case/) };
-    expect(plan).toMatchObject({ rows: 2, warnings: expect.arrayContaining([warning]) });
-  });
-});
 
 const XRP = { currency: 'xrp', network: 'ripple', amount: '20', wallet: 'rN7n7otQDd6FczFgLdSqtcsAUxDkw6fzRH' };
 const SEPA = { currency: 'eur', network: 'sepa', amount: '20', wallet: 'DE89370400440532013000' };

@@ -25,6 +25,7 @@ const refused = (fields: Readonly<Record<string, RegExp>>): Wanted => ({ refused
 /** A refusal of the same field for the same reason in many lines. */
 const inLines = (lines: readonly number[], field: string, reason: RegExp): Wanted =>
   refused(Object.fromEntries(lines.map((line) => [`line ${line}: order.${field}`, reason])));
+const NO_VALUE = /"no value" of an export/;
 const upTo = (last: number): number[] => Array.from({ length: last - 1 }, (_, index) => index + 2);
 
 const WANTED: Readonly<Record<string, Wanted>> = {
@@ -72,7 +73,7 @@ const WANTED: Readonly<Record<string, Wanted>> = {
   'header-quoted-blank.csv': { planned: 1, warnings: [] },
   'homoglyph-header.csv': refused({ file: /column 4.*amount.*U\+0430/ }),
   'homoglyph-header2.csv': refused({ file: /column 5.*wallet.*U\+200B/ }),
-  'homoglyph-id.csv': refused({ 'line 2: order.order_id': /U\+0410/ }),
+  'homoglyph-id.csv': refused({ 'line 2: order.order_id': /U\+0410 \(a Cyrillic letter\)/ }),
   'mc-details.csv': refused({ 'line 2: order.wallet_details[1].amount': /amounts are strings/ }),
   'short-rows.csv': refused({ 'line 3: row': /5 cells, the header has 7/ }),
   'tax-zero.csv': refused({ 'line 2: order.wallet_details.taxpayer_number': /8 to 10 digits/ }),
@@ -85,28 +86,28 @@ const WANTED: Readonly<Record<string, Wanted>> = {
   'two-headers.csv': refused({ 'line 3: order.amount': /letter/ }),
 
   // Spreadsheet damage in columns that identify.
-  'case-ids.csv': { planned: 2, warnings: [/case/] },
-  'float-card.csv': refused({ 'line 2: order.wallet': /./ }),
-  'float-delay.csv': refused({ 'line 2: order.delay_order_for_minutes': /./ }),
-  'float-id.csv': inLines([2, 3], 'order_id', /./),
-  'float-memo.csv': inLines([2], 'wallet_memo', /./),
-  'float-tax.csv': refused({ 'line 2: order.wallet_details.taxpayer_number': /./ }),
-  'nan-bank.csv': inLines([2], 'wallet_details.bank_code', /./),
-  'nan-memo.csv': inLines(upTo(11), 'wallet_memo', /./),
-  'nan-name.csv': inLines([2, 3], 'wallet_details.recipient_name', /./),
-  'nan-wallet.csv': inLines([2, 3], 'wallet', /./),
+  'case-ids.csv': { planned: 2, warnings: [/only by case/] },
+  'float-card.csv': inLines([2], 'wallet', /put a point or comma/),
+  'float-delay.csv': inLines([2], 'delay_order_for_minutes', /whole minutes/),
+  'float-id.csv': inLines([2, 3], 'order_id', /added "\.0"/),
+  'float-memo.csv': inLines([2], 'wallet_memo', /put a point or comma/),
+  'float-tax.csv': inLines([2], 'wallet_details.taxpayer_number', /put a point or comma/),
+  'nan-bank.csv': inLines([2], 'wallet_details.bank_code', NO_VALUE),
+  'nan-memo.csv': inLines(upTo(11), 'wallet_memo', NO_VALUE),
+  'nan-name.csv': inLines([2, 3], 'wallet_details.recipient_name', NO_VALUE),
+  'nan-wallet.csv': inLines([2, 3], 'wallet', NO_VALUE),
 
   // Invisible characters.
-  'desc-invisible.csv': inLines([2], 'description', /./),
+  'desc-invisible.csv': inLines([2], 'description', /U\+202E/),
   'iban-blanks.csv': inLines([2, 3, 4, 5], 'wallet', /^\*\*\*\*3000: /),
   'memo-blanks.csv': inLines(upTo(10), 'wallet_memo', /./),
-  'name-invisible.csv': inLines([2, 3, 4, 5, 6, 7], 'wallet_details.recipient_name', /./),
+  'name-invisible.csv': inLines([2, 3, 4, 5, 6, 7], 'wallet_details.recipient_name', /U\+|blank/),
 
   // Addresses.
   'checksum-btc.csv': inLines([2, 3], 'wallet', /./),
   'checksum-eth.csv': inLines([2], 'wallet', /./),
   'checksum-tron.csv': inLines([2], 'wallet', /./),
-  'homoglyph-wallet.csv': inLines([2, 3], 'wallet', /./),
+  'homoglyph-wallet.csv': inLines([2, 3], 'wallet', /\*{4}.*U\+04.. \(a Cyrillic letter\)/),
   'uri-wallet.csv': inLines([2, 3, 4], 'wallet', /./),
 };
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { execute } from '../../sandbox/execution.js';
 import type { Sandbox } from '../../sandbox/index.js';
 import { LEFTOVERS, type Plan, STAGES } from '../../sandbox/plan.js';
-import { quoteFrom, quoteTo } from '../../sandbox/quote.js';
+import { quoteFrom } from '../../sandbox/quote.js';
 import { TERMS, type Terms } from '../../sandbox/rates.js';
 import {
   type BODIES,
@@ -141,32 +141,6 @@ test('every pair, partial shape and stage gives back what is really left', () =>
   expect(checked).toBe(TERMS.size * plans.length);
 });
 
-test('both payers occur on both sides of the rates', () => {
-  const payers = (side: 'feeFrom' | 'feeTo') => new Set([...TERMS.values()].map((terms) => terms[side]?.payer));
-  expect(payers('feeFrom')).toEqual(new Set(['merchant', 'client', undefined]));
-  expect(payers('feeTo')).toEqual(new Set(['merchant', 'client', undefined]));
-});
-
-test('an exact payout amount is quoted so that exactly it arrives', () => {
-  for (const terms of TERMS.values()) {
-    if (terms.rate === null || terms.feeTo === null) continue;
-    const wanted = new Big(terms.min).times(terms.rate).times(50).round(terms.precisionTo, Big.roundUp).toFixed();
-    const plan: Plan = {
-      outcome: 'completed',
-      stage: 'clean',
-      unexchanged: '0',
-      unpaid: '0',
-      paid: '1',
-      rateFactor: '1',
-    };
-    expect(execute(terms, quoteTo(wanted, terms), plan)).toMatchObject({
-      amountTo: wanted,
-      unpaid: '0',
-      unexchanged: '0',
-    });
-  }
-});
-
 test('a withdraw that the balance does not cover ends error and changes nothing', async () => {
   const sandbox = await start({ settings: { balances: { uah: '500' } } });
   await create(sandbox, 'withdraw', 'too-much');
@@ -186,14 +160,4 @@ test('with overdraft allowed the debt shows in the balances', async () => {
   expect((await finalItem(sandbox, 'debt')).status).toBe('completed');
   const { body } = await call(sandbox, 'balances');
   expect(body.data).toMatchObject({ uah: { amount: '0', overdraft: '500' } });
-});
-
-test('eighteen decimals survive from the request to the ledger', async () => {
-  const sandbox = await start();
-  const amount = '0.123456789012345678';
-  const body = `{"order_id":"exact","currency_from":"eth","currency_to":"usd","amount":${amount}}`;
-  await call(sandbox, 'order/exchange', body);
-  const item = await finalItem(sandbox, 'exact');
-  expect(item).toMatchObject({ expected_amount_from: amount, amount_from: amount });
-  expect(sumOf(item.balance_changes, 'eth').toFixed()).toBe(`-${amount}`);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readMarker } from '../../sandbox/markers.js';
-import { call, create, finalItem, start, until } from './sandbox.fixture.js';
+import { create, finalItem, start } from './sandbox.fixture.js';
 
 const marked = (words: string) => ({ description: `[sandbox ${words}]` });
 
@@ -8,13 +8,6 @@ test('a description without a marker has none', () => {
   expect(readMarker('payroll of May [urgent]')).toEqual({});
   expect(readMarker(null)).toEqual({});
   expect(readMarker('x [sandbox outcome=error after_ms=5] y')).toEqual({ outcome: 'error', after_ms: '5' });
-});
-
-test('a partial payout leaves the chosen fraction unpaid', async () => {
-  const sandbox = await start();
-  await create(sandbox, 'withdraw', 'p', marked('outcome=completed_partially fraction=0.4'));
-  expect((await finalItem(sandbox, 'p')).status).toBe('completed_partially');
-  expect(sandbox.orders()[0]?.truth).toEqual({ unexchanged: '0', unpaid: '400' });
 });
 
 test.each([
@@ -58,13 +51,4 @@ test('a deposit can be paid short or over, a strict order at another rate', asyn
   const moved = await finalItem(sandbox, 'moved');
   expect(Number(moved.amount_to)).toBeCloseTo(0.098, 6);
   expect(moved.exchange_rate_actual).not.toBe(moved.exchange_rate_initial);
-});
-
-test('deposits go from new over processing to final, at the chosen times', async () => {
-  const sandbox = await start();
-  await create(sandbox, 'deposit', 'd', marked('pay_ms=1500 after_ms=1500'));
-  const status = async () => (await call(sandbox, 'order/status', { order_id: 'd' })).body.data.status;
-  expect(await status()).toBe('new');
-  expect(await until(status, (value) => value !== 'new')).toBe('processing');
-  expect(await until(status, (value) => value !== 'processing')).toBe('completed');
 });

@@ -80,23 +80,6 @@ for (const [type, shape] of Object.entries(SHAPES) as [Type, Shape][]) {
   });
 }
 
-test('blockchain payouts and deposits get hashes when complete', async () => {
-  const sandbox = await start();
-  await create(sandbox, 'exchange_withdraw', 'out');
-  await create(sandbox, 'deposit_exchange', 'in');
-  expect((await finalItem(sandbox, 'out')).blockchain_withdrawal_hash).toMatch(/^[0-9a-f]{64}$/);
-  expect((await finalItem(sandbox, 'in')).blockchain_deposit_hash).toMatch(/^[0-9a-f]{64}$/);
-});
-
-test('a deposit names either a page or an address to pay to', async () => {
-  const sandbox = await start();
-  const card = (await create(sandbox, 'deposit', 'card')).body.data;
-  const coin = (await create(sandbox, 'deposit', 'coin', { currency: 'btc', network: 'bitcoin', amount: 0.01 })).body
-    .data;
-  expect([card.deposit_url === null, card.deposit_address]).toEqual([false, null]);
-  expect([coin.deposit_url, coin.deposit_address === null]).toEqual([null, false]);
-});
-
 test('an order by amount_to is strict and pays exactly that', async () => {
   const sandbox = await start();
   const { body } = await create(sandbox, 'exchange_withdraw', 's', { amount: undefined, amount_to: 0.05 });
@@ -114,13 +97,6 @@ test('a delay fills start_order_at and is kept, scaled', async () => {
   expect(body.data.start_order_at).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
   await finalItem(sandbox, 'later');
   expect(Date.now() - beganMs).toBeGreaterThanOrEqual(600);
-});
-
-test('the time scale stretches the life of an order', async () => {
-  const [fast, slow] = [await start({ timeScale: 0.01 }), await start({ timeScale: 2 })];
-  await Promise.all([create(fast, 'exchange', 'x'), create(slow, 'exchange', 'x')]);
-  await finalItem(fast, 'x');
-  expect((await call(slow, 'order/status', { order_id: 'x' })).body.data.status).toBe('processing');
 });
 
 test('the list filters, pages and keeps its order', async () => {

@@ -4,16 +4,6 @@ import { call, start } from './sandbox.fixture.js';
 
 const at = (atMs: number, status = 200) => ({ atMs, path: '/v2/rates', status });
 
-test('requests are counted per second, refused ones apart', () => {
-  const traffic = new Traffic(undefined);
-  for (const entry of [at(5_000), at(5_999), at(6_000, 429), at(9_100)]) traffic.request(entry);
-  expect(traffic.perSecond()).toEqual([
-    { atMs: 5_000, requests: 2, refused: 0 },
-    { atMs: 6_000, requests: 1, refused: 1 },
-    { atMs: 9_000, requests: 1, refused: 0 },
-  ]);
-});
-
 test.each([
   [1, 2],
   [1_000, 3],

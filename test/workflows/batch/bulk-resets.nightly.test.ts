@@ -1,14 +1,12 @@
-import { rm, utimes, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { BatchHandle } from '../../../src/client/batches.js';
 import { UnresolvedError } from '../../../src/client/errors.js';
 import type { BatchInput, BatchResult, BatchState } from '../../../src/contract/batch/batch.js';
 import { resetTo, resettableEvents, runOf, WITHOUT_UPDATES } from '../../reliability/reset.fixture.js';
-import { newOrderId } from '../../support/lab.js';
 import {
   type BatchLab,
-  csvOf,
   executedOf,
   openBatchLab,
   startRows,
@@ -17,6 +15,7 @@ import {
   untilPhase,
   untilState,
 } from './batches.fixture.js';
+import { schedule, trigger, writeOld } from './schedules.fixture.js';
 
 // The batches wait most of the time, and not for each other.
 vi.setConfig({ maxConcurrency: 20 });
@@ -221,20 +220,12 @@ describe('a batch that went on in a second run and was stopped there', () => {
 });
 
 test('a scheduled batch that is reset to each of its events finds the batch of its period, and pays nothing more', async () => {
-  const [plan, period] = [newOrderId('plan'), '2026-11-20'];
-  const rows = testRows(plan, 3);
-  const file = join(lab.folder, `${plan}-${period}.csv`);
-  await writeFile(file, csvOf(rows));
-  // As if it had been there for an hour: nobody waits for it to come to rest.
-  const hourAgo = new Date(Date.now() - 3_600_000);
-  await utimes(file, hourAgo, hourAgo);
-  const batch = { startedBy: 'ann' };
-  await lab.orders.schedules.create({ plan, cron: ['0 0 29 2 * 2092'], filePattern: `${plan}-{period}.csv`, batch });
-  const { workflowId } = await lab.orders.schedules.trigger(plan, { period });
-  const handle = lab.temporal.client.workflow.getHandle<() => Promise<BatchResult>>(workflowId);
+  const plan = await schedule(lab, 'plan');
+  const rows = await writeOld(lab, plan);
+  const { run: handle } = await trigger(lab, plan);
   const result = await handle.result();
   expect(result).toMatchObject({ started: 3, outcomes: { completed: 3 } });
-  const first = await runOf(lab, { workflowId });
+  const first = await runOf(lab, handle);
   for (const eventId of await resettableEvents(lab, first)) {
     await resetTo(lab, first, eventId);
     expect(await handle.result()).toEqual(result);

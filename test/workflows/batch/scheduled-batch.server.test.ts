@@ -1,22 +1,12 @@
-import { appendFile, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { WorkflowFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startBatch } from '../../../src/client/batches.js';
-import type { ScheduleInput } from '../../../src/client/schedule-spec.js';
-import type { BatchResult, ScheduledBatchInput } from '../../../src/contract/batch/batch.js';
 import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import { periodAt } from '../../../src/validation/periods.js';
 import { newOrderId } from '../../support/lab.js';
-import {
-  type BatchLab,
-  csvOf,
-  executedOf,
-  openBatchLab,
-  type TestRow,
-  testRows,
-  untilPhase,
-} from './batches.fixture.js';
+import { type BatchLab, csvOf, executedOf, openBatchLab, testRows, untilPhase } from './batches.fixture.js';
+import { fileOf, makeOld, PERIOD, type ScheduledWorkflow, schedule, trigger, writeOld } from './schedules.fixture.js';
 
 let lab: BatchLab;
 beforeAll(async () => {
@@ -24,38 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab?.close());
 
-const PERIOD = '2026-11-20';
 const EVERY_SECOND = '* * * * * * *';
-/** Comes in decades: such a schedule is only triggered. */
-const IN_DECADES = '0 0 29 2 * 2092';
-
-type ScheduledWorkflow = (input: ScheduledBatchInput) => Promise<BatchResult>;
-
-const fileOf = (plan: string, period: string): string => join(lab.folder, `${plan}-${period}.csv`);
-
-/** As if the file had been there for an hour: nobody waits for it to come to rest. */
-async function makeOld(plan: string, period: string): Promise<void> {
-  const hourAgo = new Date(Date.now() - 3_600_000);
-  await utimes(fileOf(plan, period), hourAgo, hourAgo);
-}
-
-async function write(plan: string, period: string, rows = testRows(plan, 3)): Promise<TestRow[]> {
-  await writeFile(fileOf(plan, period), csvOf(rows));
-  await makeOld(plan, period);
-  return rows;
-}
-
-async function schedule(label: string, change: Partial<ScheduleInput> = {}, plan = newOrderId(label)): Promise<string> {
-  await lab.orders.schedules.create({
-    plan,
-    cron: [IN_DECADES],
-    filePattern: `${plan}-{period}.csv`,
-    waitForFileMs: 60_000,
-    batch: { startedBy: 'ann' },
-    ...change,
-  });
-  return plan;
-}
 
 const runOf = (workflowId: string) => lab.temporal.client.workflow.getHandle<ScheduledWorkflow>(workflowId);
 
@@ -69,11 +28,6 @@ async function lookAt(plan: string) {
   return { paused: state.paused, lastRuns };
 }
 
-const trigger = async (plan: string, period = PERIOD) => {
-  const { workflowId, batch } = await lab.orders.schedules.trigger(plan, { period });
-  return { run: runOf(workflowId), batch };
-};
-
 /** Why a run failed. */
 const failureOf = async (result: Promise<unknown>) => {
   const error = await result.catch((reason: unknown) => reason);
@@ -85,9 +39,9 @@ const until = <T>(look: () => Promise<T>): Promise<T> => vi.waitFor(look, { time
 
 describe.concurrent('a schedule', () => {
   it('pays the file of its period once, however often it comes round', async () => {
-    const plan = await schedule('daily', { cron: [EVERY_SECOND] });
+    const plan = await schedule(lab, 'daily', { cron: [EVERY_SECOND] });
     const today = periodAt(new Date(), 'UTC', 'date');
-    const rows = await write(plan, today);
+    const rows = await writeOld(lab, plan, today);
     const runs = await until(async () => {
       const { lastRuns } = await lookAt(plan);
       const done = lastRuns.filter(({ status }) => status.name === 'COMPLETED');
@@ -105,7 +59,7 @@ describe.concurrent('a schedule', () => {
   });
 
   it('is paused by a file that does not come, and says which', async () => {
-    const plan = await schedule('missing', { cron: [EVERY_SECOND], waitForFileMs: 500 });
+    const plan = await schedule(lab, 'missing', { cron: [EVERY_SECOND], waitForFileMs: 500 });
     const paused = await until(async () => {
       const entry = await lookAt(plan);
       expect(entry.paused).toBe(true);
@@ -119,11 +73,11 @@ describe.concurrent('a schedule', () => {
 
   it('is paused by a file that never stops changing, and sends nothing of it', async () => {
     const plan = newOrderId('endless');
-    const rows = await write(plan, periodAt(new Date(), 'UTC', 'date'));
-    await schedule('endless', { cron: [EVERY_SECOND], waitForFileMs: 3_000 }, plan);
+    const rows = await writeOld(lab, plan, periodAt(new Date(), 'UTC', 'date'));
+    await schedule(lab, 'endless', { cron: [EVERY_SECOND], waitForFileMs: 3_000 }, plan);
     const growing = setInterval(() => {
       void appendFile(
-        fileOf(plan, periodAt(new Date(), 'UTC', 'date')),
+        fileOf(lab, plan, periodAt(new Date(), 'UTC', 'date')),
         `${csvOf(testRows(plan, 1)).split('\n')[1]}\n`,
       );
     }, 500);
@@ -139,8 +93,8 @@ describe.concurrent('a schedule', () => {
   });
 
   it('tells the period by the clock of its time zone, also around the change to summer time', async () => {
-    const plan = await schedule('dst', { cron: ['30 0 * * *'], timeZone: 'Europe/Berlin' });
-    const rows = [...(await write(plan, '2026-03-29')), ...(await write(plan, '2026-03-30'))];
+    const plan = await schedule(lab, 'dst', { cron: ['30 0 * * *'], timeZone: 'Europe/Berlin' });
+    const rows = [...(await writeOld(lab, plan, '2026-03-29')), ...(await writeOld(lab, plan, '2026-03-30'))];
     await lab.temporal.client.schedule.getHandle(`default.${plan}`).backfill({
       start: new Date('2026-03-28T23:00:00Z'),
       end: new Date('2026-03-29T23:00:00Z'),
@@ -160,11 +114,11 @@ describe.concurrent('a schedule', () => {
 
 describe.concurrent('a period', () => {
   it('is paid once by triggers at the same time, later ones and a backfill', async () => {
-    const plan = await schedule('once', { cron: ['0 10 * * *'] });
-    const rows = await write(plan, PERIOD);
-    const [first] = await Promise.all([trigger(plan), trigger(plan), trigger(plan)]);
+    const plan = await schedule(lab, 'once', { cron: ['0 10 * * *'] });
+    const rows = await writeOld(lab, plan);
+    const [first] = await Promise.all([trigger(lab, plan), trigger(lab, plan), trigger(lab, plan)]);
     const paid = await first.run.result();
-    expect(await (await trigger(plan)).run.result()).toEqual(paid);
+    expect(await (await trigger(lab, plan)).run.result()).toEqual(paid);
     await lab.temporal.client.schedule.getHandle(`default.${plan}`).backfill({
       start: new Date(`${PERIOD}T00:00:00Z`),
       end: new Date(`${PERIOD}T23:00:00Z`),
@@ -177,9 +131,9 @@ describe.concurrent('a period', () => {
   });
 
   it('whose batch waits for approval goes on when somebody else approves', async () => {
-    const plan = await schedule('approved', { batch: { startedBy: 'ann', approval: 'required' } });
-    const rows = await write(plan, PERIOD);
-    const { run, batch } = await trigger(plan);
+    const plan = await schedule(lab, 'approved', { batch: { startedBy: 'ann', approval: 'required' } });
+    const rows = await writeOld(lab, plan);
+    const { run, batch } = await trigger(lab, plan);
     const { plan: planned } = await until(() => untilPhase(batch, 'awaitingApproval'));
     const digest = planned?.digest ?? '';
     await expect(batch.approve({ digest, by: 'Ann' })).rejects.toThrow('somebody else');
@@ -189,23 +143,23 @@ describe.concurrent('a period', () => {
   });
 
   it('whose file still grows waits for the end of it', async () => {
-    const plan = await schedule('growing');
+    const plan = await schedule(lab, 'growing');
     const rows = testRows(plan, 30);
     const lines = csvOf(rows).split('\n');
-    await writeFile(fileOf(plan, PERIOD), `${lines.slice(0, 4).join('\n')}\n`);
-    const { run } = await trigger(plan);
+    await writeFile(fileOf(lab, plan), `${lines.slice(0, 4).join('\n')}\n`);
+    const { run } = await trigger(lab, plan);
     for (const part of [lines.slice(4, 12), lines.slice(12, 20), lines.slice(20)]) {
       await new Promise((resolve) => setTimeout(resolve, 3_000));
-      await appendFile(fileOf(plan, PERIOD), part.join('\n') + (part.at(-1) === '' ? '' : '\n'));
+      await appendFile(fileOf(lab, plan), part.join('\n') + (part.at(-1) === '' ? '' : '\n'));
     }
-    await makeOld(plan, PERIOD);
+    await makeOld(lab, plan);
     expect(await run.result()).toMatchObject({ rows: 30, outcomes: { completed: 30 } });
   });
 
   it('whose batch leaves rows without an order fails, and keeps the result', async () => {
-    const plan = await schedule('incomplete', { batch: { startedBy: 'ann', approval: 'required' } });
-    await write(plan, PERIOD);
-    const { run, batch } = await trigger(plan);
+    const plan = await schedule(lab, 'incomplete', { batch: { startedBy: 'ann', approval: 'required' } });
+    await writeOld(lab, plan);
+    const { run, batch } = await trigger(lab, plan);
     await until(() => untilPhase(batch, 'awaitingApproval'));
     await batch.stop({ by: 'bob', reason: 'wrong month' });
     const failure = await failureOf(run.result());
@@ -217,20 +171,20 @@ describe.concurrent('a period', () => {
   });
 
   it('whose file was changed after its batch began is refused, and nothing of the change is sent', async () => {
-    const plan = await schedule('edited');
-    const rows = await write(plan, PERIOD);
-    await (await trigger(plan)).run.result();
+    const plan = await schedule(lab, 'edited');
+    const rows = await writeOld(lab, plan);
+    await (await trigger(lab, plan)).run.result();
     const added = testRows(plan, 1);
-    await write(plan, PERIOD, [...rows, ...added]);
-    const failure = await failureOf((await trigger(plan)).run.result());
+    await writeOld(lab, plan, PERIOD, [...rows, ...added]);
+    const failure = await failureOf((await trigger(lab, plan)).run.result());
     expect(failure).toMatchObject({ type: 'BatchFileUnusable' });
     expect(failure.message).toContain('file.sha256');
     expect(executedOf(lab, added)).toBe(0);
   });
 
   it('whose id was used for rows of somebody else fails: its file is not said to be paid', async () => {
-    const plan = await schedule('inline');
-    const rows = await write(plan, PERIOD);
+    const plan = await schedule(lab, 'inline');
+    const rows = await writeOld(lab, plan);
     const urgent = {
       order_id: newOrderId('urgent'),
       currency: 'usd',
@@ -240,18 +194,18 @@ describe.concurrent('a period', () => {
     };
     const other = await lab.orders.batches.start({ batchId: `${plan}.${PERIOD}`, rows: [urgent], startedBy: 'bob' });
     await other.result();
-    const failure = await failureOf((await trigger(plan)).run.result());
+    const failure = await failureOf((await trigger(lab, plan)).run.result());
     expect(failure).toMatchObject({ type: 'BatchFileUnusable' });
     expect(failure.message).toContain('rows of its own, and no file');
     expect(executedOf(lab, rows)).toBe(0);
   });
 
   it('of which the file is gone again is followed by its batch alone', async () => {
-    const plan = await schedule('archived');
-    await write(plan, PERIOD);
-    const paid = await (await trigger(plan)).run.result();
+    const plan = await schedule(lab, 'archived');
+    await writeOld(lab, plan);
+    const paid = await (await trigger(lab, plan)).run.result();
     await scheduleOf(plan).delete();
-    const moved = await schedule('archived-elsewhere');
+    const moved = await schedule(lab, 'archived-elsewhere');
     const run = await lab.temporal.client.workflow.start<ScheduledWorkflow>('scheduledBatch', {
       workflowId: `scheduled:default:${moved}-${PERIOD}`,
       taskQueue: ORDERS_TASK_QUEUE,
@@ -264,7 +218,7 @@ describe.concurrent('a period', () => {
 describe.concurrent('a file whose rows were sent by hand', () => {
   it('executes nothing more by trigger or by backfill, under whatever batch', async () => {
     const [triggered, backfilled] = [newOrderId('by-trigger'), newOrderId('by-backfill')];
-    const rows = await write(triggered, PERIOD, testRows(triggered, 50));
+    const rows = await writeOld(lab, triggered, PERIOD, testRows(triggered, 50));
     const file = { path: `${triggered}-${PERIOD}.csv` };
     const byHand = await startBatch(lab.temporal.client, { batchId: newOrderId('by-hand'), file, startedBy: 'ann' });
     expect((await byHand.result()).outcomes).toMatchObject({ completed: 50 });
@@ -277,7 +231,7 @@ describe.concurrent('a file whose rows were sent by hand', () => {
       end: new Date(`${PERIOD}T23:00:00Z`),
       overlap: 'ALLOW_ALL',
     });
-    const runs = [(await trigger(triggered)).run, runOf(`scheduled:default:${backfilled}-${PERIOD}T10:00:00Z`)];
+    const runs = [(await trigger(lab, triggered)).run, runOf(`scheduled:default:${backfilled}-${PERIOD}T10:00:00Z`)];
     for (const [index, run] of runs.entries()) {
       await until(() => run.describe());
       const batchId = `${[triggered, backfilled][index]}.${PERIOD}`;
