@@ -35,8 +35,6 @@ const ROWS_A_TURN = 100;
 const LOOKS = 3;
 /** Soon: which of the workers gets the next attempt is chance. */
 const LOOKS_APART_MS = 1_000;
-/** Accounts named in a failure; the variable has them all. */
-const MAX_SHOWN_ACCOUNTS = 20;
 
 /** Checks every row of a batch and returns its plan. One bad row refuses the whole batch. */
 export function planBatchActivity(deps: ActivityDeps) {
@@ -65,13 +63,8 @@ async function noAccount(accounts: readonly string[], name: string): Promise<App
     const message = `this worker has no account ${name}`;
     return ApplicationFailure.create({ type: 'NoAccount', message, nextRetryDelay: LOOKS_APART_MS });
   }
-  const known = accounts.slice(0, MAX_SHOWN_ACCOUNTS).join(', ');
-  return invalidInput([
-    {
-      field: 'account',
-      reason: `no worker serves ${name}; accounts here: ${known}. Correct the name, or start a worker that has it in PAYMENT_ACCOUNTS_FILE`,
-    },
-  ]);
+  const reason = `no worker serves ${name}; accounts here: ${accounts.join(', ')}. Correct the name, or start a worker that has it in PAYMENT_ACCOUNTS_FILE`;
+  return invalidInput([{ field: 'account', reason }]);
 }
 
 interface Checks {

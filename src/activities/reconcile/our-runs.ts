@@ -116,18 +116,11 @@ const HOW: Record<string, string> = { closed: 'closed by a person in doubt', fai
 
 /** What the end of an order says to a reconciliation. Throws where its result cannot be read: nothing may be said of it then. */
 export function wordOfEnd(standing: Exclude<Standing, { kind: 'open' }>, workflowId: string): OurWord {
-  switch (standing.kind) {
-    case 'completed':
-      return { kind: 'ended', end: ourEndOf(standing.result) };
-    case 'noOrder':
-      return standing;
-    case 'unresolved':
-      return { kind: 'unresolved', how: HOW[standing.how] ?? standing.how };
-    case 'notStarted':
-      return { kind: 'unresolved', how: 'removed by the retention' };
-    case 'unreadable':
-      throw new Error(`the result of ${workflowId} cannot be read (${standing.why})`);
-  }
+  if (standing.kind === 'completed') return { kind: 'ended', end: ourEndOf(standing.result) };
+  if (standing.kind === 'noOrder') return standing;
+  if (standing.kind === 'notStarted') return { kind: 'unresolved', how: 'removed by the retention' };
+  if (standing.kind === 'unresolved') return { kind: 'unresolved', how: HOW[standing.how] ?? standing.how };
+  throw new Error(`the result of ${workflowId} cannot be read (${standing.why})`);
 }
 
 /** What a running workflow knows: a final order, or that a person has to decide about it. Silence counts as not knowing. */

@@ -1,7 +1,7 @@
 import { addChanges, type BookScope } from '../../../src/activities/reconcile/balance-book.js';
 import type { OurEnd } from '../../../src/activities/reconcile/compare.js';
 import type { BalanceBook } from '../../../src/contract/reconcile/days.js';
-import type { BalanceChange, OrderListItem } from '../../../src/contract/service-objects.js';
+import type { Balance, BalanceChange, OrderListItem } from '../../../src/contract/service-objects.js';
 
 /** A balance change of an amount; where the balance stood does not matter to what is compared. */
 export const change = (currency: string, amount: string): BalanceChange => ({
@@ -11,6 +11,22 @@ export const change = (currency: string, amount: string): BalanceChange => ({
   amount_after: amount,
   created_at: '2026-11-20 10:00:00',
 });
+
+/** A usd change between two balances; `at`: as the service writes it. */
+export const usdChange = (at: string, before: string, after: string): BalanceChange => ({
+  currency: 'usd',
+  amount_before: before,
+  amount_change: `${Number(after) - Number(before)}`,
+  amount_after: after,
+  created_at: at,
+});
+
+/** A usd balance. */
+export const usdBalance = (amount: string, overdraft = '0'): Balance =>
+  ({ currency: 'usd', wallet_uuid: 'w', amount, overdraft }) as Balance;
+
+/** What is read besides balances. */
+export const TASK = { account: 'default', fromMs: 0, toMs: 1, recover: false, openTooLongMs: 1, untilNow: true };
 
 /** A completed payout of 100 usd with a commission of 1.50, as the service lists it, with fields replaced. */
 export const seenOrder = (changes: Partial<OrderListItem> = {}): OrderListItem =>

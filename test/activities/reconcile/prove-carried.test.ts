@@ -3,8 +3,8 @@ import { spelled } from '../../../src/activities/reconcile/balance-book.js';
 import { prove } from '../../../src/activities/reconcile/prove.js';
 import { type BalanceBook, emptyTotals } from '../../../src/contract/reconcile/days.js';
 import type { CarriedBalance } from '../../../src/contract/reconcile/reconcile.js';
-import type { Balance, BalanceChange, Balances } from '../../../src/contract/service-objects.js';
-import { booksOf } from './cases.fixture.js';
+import type { BalanceChange, Balances } from '../../../src/contract/service-objects.js';
+import { booksOf, TASK, usdBalance, usdChange } from './cases.fixture.js';
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
@@ -14,13 +14,7 @@ const at = (hoursAgo: number): string => new Date(NOW_MS - hoursAgo * HOUR_MS).t
 
 const carry = (amount: string, hoursAgo = 24) => new Map([['usd', { currency: 'usd', amount, at: at(hoursAgo) }]]);
 
-const change = (before: string, after: string): BalanceChange => ({
-  currency: 'usd',
-  amount_before: before,
-  amount_change: `${Number(after) - Number(before)}`,
-  amount_after: after,
-  created_at: '2026-11-22 09:00:00',
-});
+const change = (before: string, after: string) => usdChange('2026-11-22 09:00:00', before, after);
 
 /** What was read until now; `carried`: what the changes are held against. */
 interface Read {
@@ -30,7 +24,7 @@ interface Read {
   untilNow?: boolean;
 }
 
-const usd = (amount: string): Balances => ({ usd: { currency: 'usd', amount, overdraft: '0' } as Balance });
+const usd = (amount: string): Balances => ({ usd: usdBalance(amount) });
 
 function seen(shown: string, changes: BalanceChange[] = [], carried = '100'): Read {
   const books = booksOf(changes, { carried: new Map([['usd', spelled(carried)]]) });
@@ -42,7 +36,7 @@ function compare(
   { before, after, books, untilNow = true }: Read,
   window = WINDOW,
 ) {
-  const task = { account: 'default', toMs: NOW_MS, recover: false, openTooLongMs: 1, untilNow, ...window };
+  const task = { ...TASK, toMs: NOW_MS, untilNow, ...window };
   const totals = { ...emptyTotals(), books };
   return prove({ ...task, atMs: NOW_MS, carried: [...carried.values()], totals, ...(before && { before }) }, after);
 }

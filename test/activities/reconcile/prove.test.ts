@@ -3,7 +3,7 @@ import { prove as proveRead } from '../../../src/activities/reconcile/prove.js';
 import { ServiceView } from '../../../src/activities/reconcile/scan.js';
 import { type BalanceBook, emptyTotals } from '../../../src/contract/reconcile/days.js';
 import type { Balance, BalanceChange, OrderListItem } from '../../../src/contract/service-objects.js';
-import { booksOf, seenOrder } from './cases.fixture.js';
+import { booksOf, seenOrder, TASK, usdBalance, usdChange } from './cases.fixture.js';
 
 const input = { untilNow: true };
 
@@ -14,22 +14,13 @@ const prove = (
   { untilNow }: { untilNow: boolean },
 ) => {
   const [before, after] = [balances?.before, balances?.after].map((usd) => usd && { usd });
-  const task = { account: 'default', fromMs: 0, toMs: 1, recover: false, openTooLongMs: 1, untilNow };
-  return proveRead(
-    { ...task, atMs: 1, carried: [], totals: { ...emptyTotals(), books }, ...(before && { before }) },
-    after,
-  );
+  const totals = { ...emptyTotals(), books };
+  return proveRead({ ...TASK, untilNow, atMs: 1, carried: [], totals, ...(before && { before }) }, after);
 };
 
 const at = (hour: number): string => `2026-11-20 ${String(hour).padStart(2, '0')}:00:00`;
 
-const change = (hour: number, before: number, after: number): BalanceChange => ({
-  currency: 'usd',
-  amount_before: `${before}`,
-  amount_change: `${after - before}`,
-  amount_after: `${after}`,
-  created_at: at(hour),
-});
+const change = (hour: number, before: number, after: number) => usdChange(at(hour), `${before}`, `${after}`);
 
 /** A view of orders with one change each. */
 function viewOf(changes: readonly BalanceChange[]): ServiceView {
@@ -39,14 +30,7 @@ function viewOf(changes: readonly BalanceChange[]): ServiceView {
   return view;
 }
 
-const usd = (amount: string, overdraft = '0'): Balance => ({
-  currency: 'usd',
-  wallet_uuid: 'w',
-  amount,
-  overdraft,
-  updated_at: '',
-  currency_precision: 2,
-});
+const usd = usdBalance;
 const quiet = (amount: string, overdraft?: string) => ({
   before: usd(amount, overdraft),
   after: usd(amount, overdraft),

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { OrderListItem } from '../../../src/contract/service-objects.js';
 import { MalformedResponseError, TooManyValuesError } from '../../../src/payment-service/errors.js';
 import { orderWindows, type Page, serviceDateTime, type WindowPage } from '../../../src/payment-service/paging.js';
@@ -13,15 +13,8 @@ const LIMIT = 10;
 class RandomList {
   readonly orders: { uuid: string; second: number }[] = [];
   requests = 0;
-  /** Somebody creates an order whenever a full page was read. */
-  newcomers = false;
-  /** The list's own page size. */
-  pageSize = LIMIT;
 
-  constructor(
-    seconds: readonly number[],
-    private readonly dateToBelongs: boolean,
-  ) {
+  constructor(seconds: readonly number[]) {
     for (const second of seconds) this.add(second);
   }
 
@@ -38,11 +31,9 @@ class RandomList {
     this.requests += 1;
     const found = this.orders
       .map(({ uuid, second }) => ({ order_uuid: uuid, created_at: serviceDateTime(START_MS + second * SECOND_MS) }))
-      .filter(({ created_at: at }) => at >= date_from && (this.dateToBelongs ? at <= date_to : at < date_to))
+      .filter(({ created_at: at }) => at >= date_from && at <= date_to)
       .sort(() => Math.random() - 0.5);
-    const size = Math.min(limit, this.pageSize);
-    const items = found.slice((page - 1) * size, page * size) as OrderListItem[];
-    if (this.newcomers && items.length === LIMIT) this.add(3_200 + this.requests);
+    const items = found.slice((page - 1) * limit, page * limit) as OrderListItem[];
     return { items, malformed: [], total: items.length };
   };
 }
@@ -65,48 +56,14 @@ const uuidsIn = (pages: readonly WindowPage[]): Set<string> =>
 /** 300 seconds of an hour, crowded at its end. */
 const SECONDS = Array.from({ length: 300 }, (_, n) => Math.floor(3_600 * (n / 300) ** 0.5));
 
-describe.each([
-  ['belongs to the window', true],
-  ['does not', false],
-])('where date_to %s', (_, dateToBelongs) => {
-  test('a list in random order is found whole, by windows of which none is full', async () => {
-    const list = new RandomList(SECONDS, dateToBelongs);
-    const pages = await readAll(list);
-    expect(uuidsIn(pages).size).toBe(300);
-    expect(pages.every(({ page, paged }) => page.total < LIMIT && !paged)).toBe(true);
-    expect(list.requests).toBeLessThan(200);
-  });
-
-  test('orders that appear while it is read hide none of those that were there', async () => {
-    const list = new RandomList(
-      SECONDS.filter((second) => second < 3_200),
-      dateToBelongs,
-    );
-    const there = list.orders.map(({ uuid }) => uuid);
-    list.newcomers = true;
-    const found = uuidsIn(await readAll(list));
-    expect(there.filter((uuid) => !found.has(uuid))).toEqual([]);
-  });
-});
-
 test('an hour that fits on one page is one window, and a second request shows that nothing follows', async () => {
-  const list = new RandomList([1, 2, 3], true);
+  const list = new RandomList([1, 2, 3]);
   expect(await readAll(list)).toHaveLength(1);
   expect(list.requests).toBe(2);
 });
 
-test.for([1, 2, 4, 9])('a list in random order with a page size of its own (%i) is found whole', async (pageSize) => {
-  // One order a second: with pages of one, two orders of a second may hide each other, and that is an error.
-  const list = new RandomList(
-    Array.from({ length: 60 }, (_, n) => 60 * n),
-    false,
-  );
-  list.pageSize = pageSize;
-  expect(uuidsIn(await readAll(list)).size).toBe(60);
-});
-
 test('a second that is full is read page by page, and said to be', async () => {
-  const list = new RandomList(Array(25).fill(7), true);
+  const list = new RandomList(Array(25).fill(7));
   const stable = list.list;
   // Page by page needs an order that stays.
   list.list = async (query) => {
@@ -121,7 +78,7 @@ test('a second that is full is read page by page, and said to be', async () => {
 });
 
 test('a service that ignores dates is refused instead of being asked for every second', async () => {
-  const list = new RandomList(SECONDS, true);
+  const list = new RandomList(SECONDS);
   const ignoring = (query: OrderListQuery) => list.list({ ...query, date_from: '', date_to: '9' });
   const span = { fromMs: START_MS, toMs: START_MS + 3_600 * SECOND_MS };
   const read = async () => {
@@ -132,7 +89,7 @@ test('a service that ignores dates is refused instead of being asked for every s
 });
 
 test('a window whose answer has too many values is halved, a second is not', async () => {
-  const list = new RandomList(SECONDS, true);
+  const list = new RandomList(SECONDS);
   const few = async (query: OrderListQuery) => {
     const page = await list.list({ ...query, limit: LIMIT });
     if (page.total > 4) throw new TooManyValuesError(1_000_000);

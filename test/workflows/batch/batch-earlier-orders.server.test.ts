@@ -123,24 +123,18 @@ describe.concurrent('a row whose id has an order of before', () => {
     expect(await order.isOpen()).toBe(true);
   });
 
-  it('that was terminated: counts as parked, the batch asks for attention, and nothing is sent for it', async () => {
-    const rows = twoRows('ended', 'after_ms=60000');
-    const order = await lab.orders.start('withdraw', { order: requestOf(rows[0]) });
-    await order.created();
-    await terminate(order);
-    const { outcomes, attention, reported } = await run(rows);
-    expect(outcomes).toEqual(only({ completed: 1, parked: 1 }));
-    expect(attention).toMatch(/^row 1 .*its workflow was terminated; the order may exist/);
-    expect(reported[0]).toEqual(['unresolved', expect.stringContaining('without a verdict')]);
-    expect(creates(rows[0])).toBe(1);
-  });
-
-  it('that was terminated: with `again`, too', async () => {
-    const rows = twoRows('ended-again', 'after_ms=60000');
-    const order = await lab.orders.start('withdraw', { order: requestOf(rows[0]) });
-    await order.created();
-    await terminate(order);
-    expect((await run(rows, { again: true })).outcomes).toEqual(only({ completed: 1, parked: 1 }));
-    expect(creates(rows[0])).toBe(1);
-  });
+  it.for([{}, { again: true }])(
+    'that was terminated: counts as parked, the batch asks for attention, and nothing is sent for it: %j',
+    async (options) => {
+      const rows = twoRows('ended', 'after_ms=60000');
+      const order = await lab.orders.start('withdraw', { order: requestOf(rows[0]) });
+      await order.created();
+      await terminate(order);
+      const { outcomes, attention, reported } = await run(rows, options);
+      expect(outcomes).toEqual(only({ completed: 1, parked: 1 }));
+      expect(attention).toMatch(/^row 1 .*its workflow was terminated; the order may exist/);
+      expect(reported[0]).toEqual(['unresolved', expect.stringContaining('without a verdict')]);
+      expect(creates(rows[0])).toBe(1);
+    },
+  );
 });
