@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { underFire } from '../../chaos/faults.js';
 import { planOrders } from '../../chaos/inputs.js';
-import { kindOf } from '../../chaos/operator.js';
 import { changeSettings, DEFAULT_SETTINGS } from '../../sandbox/options.js';
 import { ORDER_TYPES } from '../../src/contract/order/types.js';
 import { validateOrderInput } from '../../src/validation/order-input.js';
@@ -31,12 +30,4 @@ test('the faults under fire add up to the promised rates', () => {
   expect(rateOf(/^status\.(?!echo-)/)).toBeCloseTo(0.2);
   expect(rateOf(/^list\.(?!echo-)/)).toBeCloseTo(0.2);
   expect(duplicateMode).toBe('c');
-});
-
-test('parks are counted by reason, without ids and figures', () => {
-  expect(kindOf('the follow-up chaos-1-00042.r1 ended error')).toBe('the follow-up … ended error');
-  const paid = '7.5 of 12.5 usd were paid. 5 usd are left. Pay the rest (finish) or leave it (accept)';
-  expect(kindOf(`${paid}; the recipient bears a second commission`)).toBe(
-    '# of # usd were paid. # usd are left. Pay the rest (finish) or leave it (accept)',
-  );
 });

@@ -1,20 +1,10 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { startBatch } from '../../../src/client/batches.js';
 import type { BatchState } from '../../../src/contract/batch/batch.js';
 import { searchAttribute } from '../../../src/contract/names.js';
-import { cardNumber } from '../../support/batch-files.js';
 import { detailsOf, filledIn, paste, pasteableIn } from '../order/details.fixture.js';
 import { runSizes } from './batch-history.fixture.js';
-import {
-  type BatchLab,
-  executedOf,
-  openBatchLab,
-  startRows,
-  testRows,
-  untilPhase,
-  untilState,
-} from './batches.fixture.js';
+import { type BatchLab, openBatchLab, startRows, testRows, untilPhase, untilState } from './batches.fixture.js';
 
 let lab: BatchLab;
 beforeAll(async () => {
@@ -62,20 +52,6 @@ describe.concurrent('a batch', () => {
     expect(chunk).toEqual({ attempt: 1 });
     await handle.terminate();
   }, 120_000);
-
-  test('of inline rows is sent like that of a file', async () => {
-    const rows = testRows('inline', 5);
-    const inline = rows.map(({ id, amount }, index) => ({
-      order_id: id,
-      currency: 'usd',
-      network: 'card',
-      amount,
-      wallet: cardNumber(index + 1),
-    }));
-    const batch = await startBatch(lab.temporal.client, { batchId: 'inline', rows: inline, startedBy: 'ann' });
-    expect((await batch.result()).outcomes).toMatchObject({ completed: 5, notStarted: 0 });
-    expect(executedOf(lab, rows)).toBe(5);
-  });
 
   test('that lives long goes on in a new run before 500 events, with its state, answering updates', {
     timeout: 120_000,
