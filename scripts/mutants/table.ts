@@ -223,7 +223,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'more than the plan',
-    file: 'src/activities/batch/rows/beyond-plan.ts',
+    file: 'src/activities/batch/rows/count.ts',
     find: 'decimal(sum).gt(decimalOrZero(totals[currency]))',
     replacement: 'totals[currency] === undefined',
     test: {

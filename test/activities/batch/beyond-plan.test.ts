@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { beyondPlan } from '../../../src/activities/batch/rows/beyond-plan.js';
-import { countTaken } from '../../../src/activities/batch/rows/count.js';
+import { beyondPlan, countTaken } from '../../../src/activities/batch/rows/count.js';
 import type { BatchRow } from '../../../src/batch-files/source.js';
 import type { BatchProgress } from '../../../src/contract/batch/batch.js';
 

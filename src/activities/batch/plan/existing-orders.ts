@@ -4,7 +4,7 @@ import type { Account } from '../../deps.js';
 import { noReading, reasonOf } from '../../failures.js';
 import { ordersOfIds } from '../../orders-of-ids.js';
 import { PacedReads } from '../../paced-reads.js';
-import { likelyForms, looseForm } from './similar-ids.js';
+import { likelyForms, looseForm } from './repeated-rows.js';
 import type { BatchWarnings } from './warnings.js';
 
 /** Ids of one request, and orders of one answer: the most that the service takes. */

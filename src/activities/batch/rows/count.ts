@@ -1,5 +1,6 @@
 import type { BatchRow } from '../../../batch-files/source.js';
 import type { Standing } from '../../../client/standing.js';
+import type { PlannedRows } from '../../../contract/batch/activities.js';
 import type { AmountsByCurrency, BatchProgress, OpenRow } from '../../../contract/batch/batch.js';
 import { AMOUNT_FORMAT, decimal, decimalOrZero, toAmount } from '../../../contract/money.js';
 import { addMoved, outcomeOf, whyUnresolved } from '../outcome.js';
@@ -15,7 +16,7 @@ export function countTaken(progress: BatchProgress, rows: readonly BatchRow[]): 
 }
 
 /** What the rows taken so far and these ask for, by currency. */
-export function askedWith({ asked }: Pick<BatchProgress, 'asked'>, rows: readonly BatchRow[]): AmountsByCurrency {
+function askedWith({ asked }: Pick<BatchProgress, 'asked'>, rows: readonly BatchRow[]): AmountsByCurrency {
   const sums = { ...asked };
   for (const { order } of rows) {
     if (!asksForMoney(order)) continue;
@@ -29,6 +30,24 @@ export function askedWith({ asked }: Pick<BatchProgress, 'asked'>, rows: readonl
 function asksForMoney(order: unknown): order is { currency: string; amount: string } {
   const { currency, amount } = (order ?? {}) as { currency?: unknown; amount?: unknown };
   return typeof currency === 'string' && typeof amount === 'string' && AMOUNT_FORMAT.test(amount);
+}
+
+const ADVICE = 'nothing beyond the plan is sent, also after a resume. Stop it, and look at what reads its rows';
+
+/** Returns why the next rows exceed the plan, by the sums of all rows taken. */
+export function beyondPlan(
+  { rows: planned, totals }: PlannedRows,
+  progress: Pick<BatchProgress, 'taken' | 'asked'>,
+  next: readonly BatchRow[],
+): string | undefined {
+  const rows = progress.taken + next.length;
+  if (next.length === 0) return `its rows end after ${rows} of ${planned}; ${ADVICE}`;
+  if (rows > planned) return `it would take ${rows} rows, the plan has ${planned}; ${ADVICE}`;
+  const asked = Object.entries(askedWith(progress, next));
+  const over = asked.find(([currency, sum]) => decimal(sum).gt(decimalOrZero(totals[currency])));
+  if (!over) return undefined;
+  const [currency, sum] = over;
+  return `rows ${progress.taken + 1} to ${rows} would make ${sum} ${currency}, the plan has ${totals[currency] ?? '0'}; ${ADVICE}`;
 }
 
 /** Counts a row after its start; a parked one is followed first, so that it is looked at like all others. */
