@@ -12,9 +12,8 @@ import { type FinalStatus, isFinal, type Order, type OrderListItem } from '../..
 type Amounts = Pick<Order, (typeof FINAL_AMOUNTS)[number]>;
 
 /**
- * What a running workflow knows. `known`: the final order it saw. `undecided`: it knows no order and waits for a person; it
- * `looksAgain`, woken, only where that may show more than the person is asked about. `unfound`: the follower of a receipt
- * that looks for its order; a forged callback starts one of an order that never was. `stuck`: it cannot go on.
+ * Knowledge of a running workflow. `known`: its final order. `undecided`: it waits for a person;
+ * woken, it `looksAgain` where that may show more. `unfound`: a receipt, perhaps a forged one.
  */
 export interface Known {
   orderUuid?: string;
@@ -28,7 +27,6 @@ export interface Known {
 export type OurWord =
   | ({ kind: 'running'; startedAtMs: number } & Known)
   | { kind: 'ended'; end: OurEnd }
-  /** It ended because no order of ours exists. */
   | { kind: 'noOrder'; failure: OrderFailure }
   /** It ended without saying anything: terminated, timed out, cancelled from outside. */
   | { kind: 'unresolved'; how: string };

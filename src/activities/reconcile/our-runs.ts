@@ -128,9 +128,7 @@ async function knownEnd(client: Client, run: OurRun): Promise<Known> {
   try {
     const handle = new OrderHandle(client, run.account, run.orderId, { workflowId: run.workflowId });
     const { order, phase, attention } = await handle.state();
-    // Where a send is open, the order may only have been late. A conflict is about what is shown here already: each look
-    // would cost one that late callbacks have, and make the revision stale that a person decides on. Above a cap any
-    // answer of a person has it looked for, if a create was sent.
+    // Where a send is open, the order may only have been late. In a conflict a look makes the revision stale.
     if (!order && phase === 'parked')
       return { undecided: { looksAgain: attention?.allowed.includes('resend') ?? false } };
     if (!order) return run.received ? { unfound: true } : {};

@@ -105,14 +105,18 @@ describe('createAddress', () => {
     expect(sandbox.requests()).toHaveLength(1);
   });
 
-  test.for([
-    [400, 'rejected'],
-    [401, 'uncertain'],
-    [500, 'uncertain'],
-    [302, 'uncertain'],
-  ] as const)('a create answered with %i is %s, sent once', async ([status, kind]) => {
-    const { run, paths } = await serviceAnswering(status);
-    expect(await run('createAddress', inputOf())).toMatchObject({ kind });
+  const OTHER = addressObject({ callback_url: 'http://127.0.0.1/callbacks/other' });
+  test.for<[what: string, status: number, data: unknown, answer: object]>([
+    ['400', 400, 'no', { kind: 'rejected' }],
+    ['401', 401, 'no', { kind: 'uncertain' }],
+    ['500', 500, 'no', { kind: 'uncertain' }],
+    ['302', 302, 'no', { kind: 'uncertain' }],
+    ['429, which is not sent again before the service says', 429, 'no', { kind: 'uncertain', retryAfterMs: 5_000 }],
+    ['200 and no address', 200, { status: 'new' }, { kind: 'uncertain' }],
+    ['the address of another reference', 200, OTHER, { kind: 'uncertain' }],
+  ])('a create answered with %s is sent once', async ([, status, data, wanted]) => {
+    const { run, paths } = await serviceAnswering(status, data);
+    expect(await run('createAddress', inputOf())).toMatchObject(wanted);
     expect(paths()).toEqual(['list', 'create']);
   });
 
@@ -124,21 +128,6 @@ describe('createAddress', () => {
     };
     expect(await run('createAddress', inputOf(), { onHeartbeat })).toMatchObject({ kind: 'notSent' });
     expect(received.map(({ path }) => path.split('/').at(-1))).toEqual(['list']);
-  });
-
-  test('a create answered with 429 is uncertain, and not sent again before the service says', async () => {
-    const { run } = await serviceAnswering(429);
-    expect(await run('createAddress', inputOf())).toMatchObject({ kind: 'uncertain', retryAfterMs: 5_000 });
-  });
-
-  test('a create answered with 200 and no address is uncertain', async () => {
-    const { run } = await serviceAnswering(200, { status: 'new' });
-    expect(await run('createAddress', inputOf())).toMatchObject({ kind: 'uncertain' });
-  });
-
-  test('a create answered with the address of another reference is uncertain', async () => {
-    const { run } = await serviceAnswering(200, addressObject({ callback_url: 'http://127.0.0.1/callbacks/other' }));
-    expect(await run('createAddress', inputOf())).toMatchObject({ kind: 'uncertain' });
   });
 });
 

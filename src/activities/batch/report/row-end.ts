@@ -41,7 +41,7 @@ export async function readRowEnd(
     return standing.kind === 'open' ? openEnd(handle, standing) : endOf(await handle.result());
   };
   const end = await read().catch((error: unknown) => {
-    const found = endWithoutResult(error) ?? unreadableEnd(error, compared ? standing : undefined);
+    const found = endWithoutResult(error, compared ? standing : undefined);
     if (!found) throw error;
     return found;
   });
@@ -74,19 +74,15 @@ function reasonOf({ order, remainder = [], remainderUnknown, compensation }: Ord
   ].join('; ');
 }
 
-function endWithoutResult(error: unknown): RowEnd | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const reason = error.message;
+/** The end that an error shows, of an unreadable payload too; undefined for errors that may pass. */
+function endWithoutResult(error: unknown, end: Standing | undefined): RowEnd | undefined {
+  const reason = error instanceof Error ? error.message : undefined;
   if (error instanceof ConflictError) return { outcome: 'conflict', reason };
   if (error instanceof FailedError) return { outcome: outcomeOf(standingOfFailure(error.type)), reason };
   if (error instanceof UnresolvedError) return { outcome: error.closed ? 'conflict' : 'unresolved', reason };
-  return undefined;
-}
-
-/** An end whose payload cannot be read here; that no order exists is told by the failure's type, which is not encrypted. */
-function unreadableEnd(error: unknown, end: Standing | undefined): RowEnd | undefined {
   const why = whyUnreadable(error);
   if (!why) return undefined;
+  // The type of a failure is not encrypted.
   const outcome = end && outcomeOf(end);
   if (outcome === 'refused' || outcome === 'conflict') return { outcome, reason: why };
   return { outcome: 'unresolved', reason: `what became of it cannot be read (${why}); look it up at the service` };
