@@ -35,7 +35,7 @@ function progressLine({ progress, trouble }: ReconcileState): string {
 }
 
 const gapText = ({ currency, amount, after, before, now, since }: BalanceGap): string =>
-  `${amount} ${currency} moved outside the orders seen: ${after} ${since ? `at ${since}` : 'after one change'}, ${before} ${now ? 'is the balance now' : 'before the next'}`;
+  `${amount} ${currency} moved outside the orders seen: ${after} ${since ? `at ${since}` : 'by the changes seen'}, ${before} ${now ? 'is the balance now' : 'after the last of them'}`;
 
 const chainText = ({ currency, changes, gaps, start, end, balance }: ChainSummary): string =>
   `${currency}: ${changes} changes, ${start} to ${end}, ${gaps} gaps, balance ${balance}`;

@@ -31,6 +31,8 @@ const UNAPPROVED: FieldError = {
 
 /** Rows checked between two heartbeats; other tasks of the worker get their turn then. */
 const ROWS_A_TURN = 100;
+/** The check of a file with more bad fields ends early, because all of them are held in memory. */
+const MOST_BAD_FIELDS = 100_000;
 /** Looks before it is refused, because the workers of an installation that starts do not all come up at once. */
 const LOOKS = 3;
 /** Soon: which of the workers gets the next attempt is chance. */
@@ -135,6 +137,7 @@ async function checkRows(checks: Checks, source: BatchSource): Promise<number> {
     if (order && errors.length === 0) errors.push(...totals.tooManyCurrencies(order));
     if (order && errors.length === 0) noteRow(checks, row.line, order, told);
     bad.push(...errors.map((error) => ({ ...error, line: row.line })));
+    if (bad.length >= MOST_BAD_FIELDS) break;
   }
   if (bad.length === 0) return rows;
   const name = reportName({ account: account.name, batchId: input.batchId, sha256: source.sha256 });
