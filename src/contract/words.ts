@@ -1,90 +1,9 @@
-import type { AttentionCode } from './attention.js';
+import { ATTENTION_WORDS, type AttentionWords, CONTINUES, NOT_AGAIN, type OrderAttention } from './attention.js';
 import type { DecideAction, DecisionChoice } from './order/messages.js';
 
 /*
  * The one table of words for people: the Temporal UI, the command line and the errors say the same.
  */
-
-/** Words for an attention code: what must never be done while the order waits, and what to do. */
-export interface AttentionWords {
-  never: string;
-  todo: string;
-}
-
-const NOT_AGAIN = 'Never start this payment under another order id';
-const CONTINUES = `${NOT_AGAIN}: this order continues by itself.`;
-
-/** Words of each code of an order. What exactly happened stands in the attention's own reason. */
-const ATTENTION_WORDS = {
-  'uncertain-create': {
-    never: `${NOT_AGAIN}: it may have been paid.`,
-    todo: 'Ask the service about this order id. If the service has the order, choose adopt. If it does not have the order and never will, choose resend (still wanted) or close-absent (not wanted). If it cannot say, wait.',
-  },
-  'not-sent': {
-    never: `${NOT_AGAIN}: this one can still be sent.`,
-    todo: 'Correct what the reason names, then decide.',
-  },
-  'over-cap': {
-    never: `${NOT_AGAIN}: once approved, both would be paid.`,
-    todo: 'Ask whoever started this order whether the amount is right.',
-  },
-  conflict: {
-    never: `${NOT_AGAIN}: the order that the service shows may be this payment.`,
-    todo: 'Compare the values at the service, and find out whose order it is.',
-  },
-  'order-missing': {
-    never: `${NOT_AGAIN}: the service showed it before.`,
-    todo: 'Ask the service what happened to the order.',
-  },
-  remainder: {
-    never: 'Never pay what is left by hand, nor under another order id, while this waits: it could be paid twice.',
-    todo: 'Ask whoever started this order whether the rest is still wanted.',
-  },
-  'follow-up-open': {
-    never: 'Never pay what is left by hand, nor under another order id: a follow-up may be paying it.',
-    todo: 'Wait: the follow-up is still looked up. Or choose accept, which cancels what was not sent yet.',
-  },
-  'account-not-served': {
-    never: `${NOT_AGAIN} or account while it waits: as soon as a worker starts, this order is paid.`,
-    todo: 'Start a worker that serves the account. If the account name is wrong and nothing was sent, cancel the order, wait until it ends as `OrderCancelled`, then start it with the right account.',
-  },
-  'service-down': { never: CONTINUES, todo: 'Check the service and the network between it and the worker.' },
-  'key-refused': {
-    never: CONTINUES,
-    todo: "Correct the account's key and secret, then restart its workers.",
-  },
-  'service-silent': { never: CONTINUES, todo: 'Read the last failure of the pending activity.' },
-  'other-account': {
-    never: `${NOT_AGAIN} or account: it may exist where it was sent.`,
-    todo: 'Set the base URL or the key back. The order then continues within two minutes.',
-  },
-  'read-failed': { never: CONTINUES, todo: 'Read the failed activity in the history.' },
-  'unknown-status': { never: CONTINUES, todo: 'Report the status to the developers.' },
-  'shown-otherwise': { never: CONTINUES, todo: 'Compare the named fields at the service.' },
-  'undocumented-end': {
-    never: `${NOT_AGAIN} before you know what happened to this one.`,
-    todo: 'Ask the service.',
-  },
-  'remainder-unknown': {
-    never: 'Never pay what may be left by hand, nor under another order id, before you know what it is.',
-    todo: 'Look at the balance changes of the order at the service.',
-  },
-  'below-minimum': {
-    never: `${NOT_AGAIN}: only the rest named here is left.`,
-    todo: 'Book the rest by hand.',
-  },
-  'changed-after-end': {
-    never: 'Never pay this again, and pay nothing back, before you know what the service did.',
-    todo: 'Compare both states at the service, and correct by hand whatever used the earlier one.',
-  },
-  'foreign-answer': {
-    never: CONTINUES,
-    todo: 'Find out which program uses this Temporal namespace without the payload keys.',
-  },
-} as const satisfies Partial<Record<AttentionCode, AttentionWords>>;
-
-/** Codes for which an order wants a person. */
-export type OrderAttention = keyof typeof ATTENTION_WORDS;
 
 /** Words for an order of which a person can only correct by hand what is left. */
 const BY_HAND: AttentionWords = {
@@ -104,7 +23,7 @@ export function attentionWords(code: OrderAttention, choices: readonly DecisionC
   return code === 'remainder' && choices.length === 1 ? BY_HAND : ATTENTION_WORDS[code];
 }
 
-/** What a decision does, where that is always the same. */
+/** Effects of decisions that always have the same one. */
 export const DECISION_WORDS = {
   resend: 'looks again, then sends the same order id again',
   'close-absent': 'proves again that the service has no such order, then ends this one',
@@ -112,11 +31,11 @@ export const DECISION_WORDS = {
   accept: 'ends the order as it is; what is left stays on the balance',
 } as const satisfies Partial<Record<DecideAction, string>>;
 
-/** What `close-absent` does while the service shows another payment under the id. */
+/** Effect of `close-absent` while the service shows another payment under the id. */
 export const CLOSE_CONFLICT =
   'The order shown is not ours. This decision ends this order for good, and its id cannot be used again. Pay the payee under a new id only after the service has confirmed that nothing of this order was paid';
 
-/** What `accept` does after a change that came after the end. */
+/** Effect of `accept` after a change that came after the end. */
 export const ACCEPT_CHANGE = 'records that you have seen the change; no money moves';
 
 /** Whether an order was sent, where a person may wonder. */

@@ -1,11 +1,12 @@
 import type { AttentionElsewhere, ListedAttention, OrderListEntry } from '../client/list-orders.js';
+import type { OrderAttention } from '../contract/attention.js';
 import { maskWallet, maskWords } from '../contract/masking.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { DecisionRecord, OrderState } from '../contract/order/messages.js';
 import { isMalformed, type Order } from '../contract/service-objects.js';
 import type { OnlyByCommand } from '../contract/signature.js';
-import { attentionWords, CANCEL_REQUESTED, NOTHING_TO_DECIDE, type OrderAttention } from '../contract/words.js';
+import { attentionWords, CANCEL_REQUESTED, NOTHING_TO_DECIDE } from '../contract/words.js';
 import { printableLine } from '../print.js';
 
 /** Rows of cells in aligned columns, each in one line: some texts come from the service. */

@@ -1,4 +1,5 @@
 import { condition } from '@temporalio/workflow';
+import type { OrderAttention } from '../../contract/attention.js';
 import { ADOPTABLE_DIFFERENCES } from '../../contract/differences/echo.js';
 import { maskWallet } from '../../contract/masking.js';
 import { AMOUNT_FORMAT, decimal, MAX_AMOUNT_LENGTH, toAmount } from '../../contract/money.js';
@@ -14,7 +15,6 @@ import type { CardPart } from '../../contract/order/request.js';
 import { isPlaceholder } from '../../contract/placeholders.js';
 import { signatureProblem } from '../../contract/signature.js';
 import { MAX_CARDS, MULTIPLE_CARDS } from '../../contract/wallets.js';
-import type { OrderAttention } from '../../contract/words.js';
 import { chooseOffer, type Offer, totalOf } from '../compensation/offers.js';
 import type { Candidate } from '../create/seen.js';
 import { isDeeperThan } from '../identity.js';
