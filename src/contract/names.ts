@@ -24,7 +24,7 @@ export const RECEIVED_DEPOSIT_WORKFLOW = 'receivedDeposit';
 export const ORDER_AFTER_END_WORKFLOW = 'orderAfterEnd';
 /** Sends the withdrawals of a file. */
 export const BULK_WITHDRAW_WORKFLOW = 'bulkWithdraw';
-/** What a schedule starts: finds the period's file and runs its batch. */
+/** Started by a schedule: finds the period's file and runs its batch. */
 export const SCHEDULED_BATCH_WORKFLOW = 'scheduledBatch';
 /** Compares the service's orders, our workflows and the balances. */
 export const RECONCILE_WORKFLOW = 'reconcile';
@@ -53,7 +53,7 @@ export const searchAttribute = {
   /** Why, by one of `ATTENTION_CODES`. It, the next and the amount are there only while a person should look. */
   attentionReason: defineSearchAttributeKey('PaymentAttentionReason', 'KEYWORD'),
   attentionSince: defineSearchAttributeKey('PaymentAttentionSince', 'DATETIME'),
-  /** What was asked for, with its currency, such as `12.50 usd`. A text: no amount passes through a floating point number. */
+  /** Requested amount with its currency, such as `12.50 usd`; a text, because no amount is a floating point number. */
   amount: defineSearchAttributeKey('PaymentAmount', 'KEYWORD'),
 } as const;
 
@@ -160,12 +160,6 @@ export function isFormOfId(shown: string, orderId: string): boolean {
 export function parseOrderWorkflowId(workflowId: string): { account: string; orderId: string } | undefined {
   const match = /^order:([a-z0-9-]{1,32}):(.+)$/.exec(workflowId);
   return match?.[1] && match[2] ? { account: match[1], orderId: match[2] } : undefined;
-}
-
-/** Splits a batch's workflow id; undefined when it is not one. */
-export function parseBatchWorkflowId(workflowId: string): { account: string; batchId: string } | undefined {
-  const match = /^bulk:([a-z0-9-]{1,32}):([A-Za-z0-9._-]{1,120})$/.exec(workflowId);
-  return match?.[1] && match[2] ? { account: match[1], batchId: match[2] } : undefined;
 }
 
 /** Splits the workflow id of a follower of a receipt; undefined when it is not one. */

@@ -26,7 +26,7 @@ export const payloadConverter: PayloadConverter = {
     try {
       const value = defaultPayloadConverter.fromPayload<T>(payload);
       // Workers write the answers of activities.
-      return context?.type === 'workflow' && payload.data ? markGivenTwice(value, payload.data, str) : value;
+      return context?.type === 'workflow' && payload.data ? markGivenTwice(value, str(payload.data)) : value;
     } catch (error) {
       if (CODEC_ENCODING.test(encodingOf(payload))) throw error;
       return undefined as T;

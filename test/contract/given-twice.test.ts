@@ -3,9 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { givenTwiceIn, keyGivenTwice, markGivenTwice } from '../../src/contract/given-twice.js';
 import { readJson } from '../../src/validation/json-input.js';
 
-const bytes = (text: string) => new TextEncoder().encode(text);
-const marked = (text: string) =>
-  markGivenTwice(JSON.parse(text), bytes(text), (json) => new TextDecoder().decode(json));
+const marked = (text: string) => markGivenTwice(JSON.parse(text), text);
 const keyOf = (value: object) => Object.keys(value).flatMap((name) => givenTwiceIn(name) ?? []);
 
 describe('a field given twice', () => {
