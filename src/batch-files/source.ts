@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { BatchFile, BatchInput } from '../contract/batch/batch.js';
 import type { WithdrawRequest } from '../contract/order/request.js';
-import { BATCH_FILE_ENDING } from '../validation/batch-input.js';
+import { BATCH_FILE_ENDING } from '../validation/input-schemas.js';
 import { readJson } from '../validation/json-input.js';
 import { type RowContent, readCsvRow, readHeader } from './csv-rows.js';
 import { badFile, unusableFile } from './errors.js';

@@ -2,10 +2,10 @@ import Big from 'big.js';
 
 /** Exact decimal arithmetic: nothing is rounded unless a function says so, and nothing is a floating-point number. */
 
-/** What a request may carry as amount: no sign, exponent, blank or separator. */
+/** Amounts of requests: no sign, exponent, blank or separator. */
 export const AMOUNT_FORMAT = /^(0|[1-9]\d*)(\.\d+)?$/;
 
-/** What a response may carry as amount: also negative (balance changes). */
+/** Amounts of responses: also negative (balance changes). */
 export const SIGNED_AMOUNT_FORMAT = /^-?\d+(\.\d+)?$/;
 
 /** Longest amount accepted from a caller, in characters. */

@@ -1,10 +1,10 @@
-import type { BalanceChangeShape, BalanceShape, OrderShape, RateEntryShape } from '../payment-service/schemas.js';
+import type { Balance, BalanceChange, Malformed, OrderShape } from '../payment-service/schemas.js';
 import type { FORMAT_CHECKS_READ } from '../validation/field-errors.js';
 import type { ClientInfo } from './order/request.js';
-import type { OrderType } from './order/types.js';
 
-/** One change of a balance that an order caused; amounts are signed decimal strings. */
-export type BalanceChange = BalanceChangeShape;
+/* Every list of the service is asked with its own field names. */
+export type { AddressListQuery, OrderListQuery } from '../payment-service/queries.js';
+export type { Balance, BalanceChange, Malformed, RateEntry, Rates } from '../payment-service/schemas.js';
 
 /** An order of the service: decimal strings, opaque dates; `status` and `order_type` may hold unknown values. */
 export interface Order extends Omit<OrderShape, 'client_info'> {
@@ -23,7 +23,7 @@ export interface OrderListItem extends Order {
 /** Final statuses of the service; every other value, known or not, means that the order is still under way. */
 export const FINAL_STATUSES = ['completed', 'completed_partially', 'canceled', 'error'] as const;
 
-/** What the list of orders says of one that is under way. */
+/** Statuses that the list of orders shows while an order is under way. */
 export const OPEN_STATUSES = ['open', 'uncertain', 'parked'] as const;
 
 /** All that it says of orders whose workflow was not stopped; `none`: no order; `unresolved`: closed in doubt. */
@@ -42,29 +42,11 @@ export function isKnownStatus(status: string): boolean {
   return status === 'new' || status === 'processing' || isFinal(status);
 }
 
-/** Why an entry could not be read, by names of fields, never values; `wallet_uuid` where that much was read. */
-export interface Malformed {
-  malformed: string;
-  wallet_uuid?: string;
-}
-
 /** Returns true for an entry that could not be read. */
 export const isMalformed = (entry: object): entry is Malformed => 'malformed' in entry;
 
-/** Rate, limits and fees of one pair for one order type; null where the field does not apply (a null maximum: none). */
-export type RateEntry = RateEntryShape;
-
-/** Rates by order type, then by pair key; keys come from the service, so that Object.hasOwn must look one up. */
-export type Rates = Partial<Record<OrderType, Record<string, RateEntry | Malformed>>>;
-
-/** One wallet of the merchant. `overdraft` is the debt. */
-export type Balance = BalanceShape;
-
 /** Wallets of the merchant by currency code. */
 export type Balances = Record<string, Balance | Malformed>;
-
-/** What the two lists of the service are asked for, with its own field names. */
-export type { AddressListQuery, OrderListQuery } from '../payment-service/queries.js';
 
 /** Signed reads that starters and operators, who hold no secret, ask a worker for. */
 export const READS = ['rates', 'balances', 'orderStatus', 'orderList', 'addressList'] as const;

@@ -4,9 +4,8 @@ import { CLIENT_FIELDS, REQUEST_FIELDS } from '../contract/order/request.js';
 import { ORDER_TYPES } from '../contract/order/types.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { fieldErrors } from '../validation/field-errors.js';
-import { textsIn } from '../validation/field-texts.js';
+import { textErrors, textsIn } from '../validation/field-texts.js';
 import { clientInfoSchema, currencySchema, descriptionSchema, networkSchema } from '../validation/request-schemas.js';
-import { textErrors } from '../validation/text-kinds.js';
 import { InvalidRequestError } from './errors.js';
 
 /** Most orders on one page of the order list, and most `order_ids` in one request. */

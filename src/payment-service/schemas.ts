@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { describeFieldErrors } from '../contract/failures.js';
 import { ORDER_UUID_FORMAT } from '../contract/names.js';
 import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
-import type { Malformed, Rates } from '../contract/service-objects.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import {
   amount,
@@ -167,6 +166,12 @@ const rateEntry = z.object({
 /** Fields named per error, or in the place of an entry that cannot be read; the first few tell what is wrong. */
 export const MAX_PROBLEMS = 8;
 
+/** Why an entry could not be read, by names of fields, never values; `wallet_uuid` where that much was read. */
+export interface Malformed {
+  malformed: string;
+  wallet_uuid?: string;
+}
+
 /** An entry, or in its place why it cannot be read: one bad entry costs none of the others, and is not taken for missing. */
 const orMalformed = <T>(schema: z.ZodType<T>) =>
   z.unknown().transform((value): T | Malformed => {
@@ -176,6 +181,9 @@ const orMalformed = <T>(schema: z.ZodType<T>) =>
   });
 
 const pairs = object(z.record(z.string(), orMalformed(rateEntry)).optional()).optional();
+
+/** Rates by order type, then by pair key; keys come from the service, so that Object.hasOwn must look one up. */
+export type Rates = Partial<Record<OrderType, Record<string, RateEntry | Malformed>>>;
 
 /** Rates of every order type. */
 export const ratesSchema: z.ZodType<Rates> = z.object(
@@ -193,7 +201,7 @@ const balance = z.object({
 });
 
 /** A wallet tells which account it is even where its amount cannot be read. */
-const balanceOrMalformed = z.unknown().transform((value): BalanceShape | Malformed => {
+const balanceOrMalformed = z.unknown().transform((value): Balance | Malformed => {
   const read = orMalformed(balance).parse(value);
   const wallet = z.object({ wallet_uuid: word }).safeParse(value).data;
   return 'malformed' in read ? { ...read, ...wallet } : read;
@@ -202,13 +210,15 @@ const balanceOrMalformed = z.unknown().transform((value): BalanceShape | Malform
 /** Balances by currency code. */
 export const balancesSchema = object(z.record(z.string(), balanceOrMalformed));
 
-/** What `orderSchema` gives. These shapes are for the contract, which names them for everybody else. */
+/* The contract gives these types to everybody else. */
+
+/** An order as `orderSchema` reads it. */
 export type OrderShape = z.infer<typeof orderSchema>;
-/** What the schema of a balance change gives. */
-export type BalanceChangeShape = z.infer<typeof balanceChange>;
-/** What `depositAddressSchema` gives. */
-export type DepositAddressShape = z.infer<typeof depositAddressSchema>;
-/** What the schema of one pair's rates gives. */
-export type RateEntryShape = z.infer<typeof rateEntry>;
-/** What the schema of a wallet gives. */
-export type BalanceShape = z.infer<typeof balance>;
+/** One change of a balance that an order caused; amounts are signed decimal strings. */
+export type BalanceChange = z.infer<typeof balanceChange>;
+/** A permanent deposit address. `address_title` is '' when it has none; dates are opaque strings. */
+export type DepositAddress = z.infer<typeof depositAddressSchema>;
+/** Rate, limits and fees of one pair for one order type; null where the field does not apply (a null maximum: none). */
+export type RateEntry = z.infer<typeof rateEntry>;
+/** One wallet of the merchant. `overdraft` is the debt. */
+export type Balance = z.infer<typeof balance>;

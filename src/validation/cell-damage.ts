@@ -1,7 +1,7 @@
 import type { FieldError } from '../contract/failures.js';
-import type { TextKind } from '../contract/order/request.js';
 import { holdsWallet } from '../contract/wallets.js';
 import { textsOf, type Unchecked } from './field-texts.js';
+import type { TextKind } from './text-kinds.js';
 
 const AS_TEXT = 'format the column as text and enter it again';
 const NO_VALUE =

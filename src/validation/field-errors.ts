@@ -13,7 +13,7 @@ export type FormatChecks = (typeof FORMAT_CHECKS)[number];
 /** Read of a worker's setting for an account, beside the reads of the service: a client asks before it refuses. */
 export const FORMAT_CHECKS_READ = 'formatChecks';
 
-/** What a check says about an input. `rule`: 'format' is a rule of ours; 'note' is told and never refused. */
+/** Finding of a check. `rule`: 'format' is a rule of ours; 'note' is told and never refused. */
 export interface Remark extends FieldError {
   rule?: 'format' | 'note';
 }
@@ -79,7 +79,7 @@ function reasonOf(issue: Issue): string {
   return issue.message.replace(/^Invalid input: /, '');
 }
 
-/** What a schema makes of an input, null taken for absent; or every bad field as it may be shown. Never throws. */
+/** Returns the input as a schema reads it, null taken for absent, or every bad field, masked. Never throws. */
 export function checkedBy<S extends z.ZodType>(
   schema: S,
   input: unknown,

@@ -1,3 +1,5 @@
+import type { FieldError } from '../contract/failures.js';
+import { maskWallet } from '../contract/masking.js';
 import {
   CARD_FIELDS,
   CLIENT_FIELDS,
@@ -5,6 +7,7 @@ import {
   type FieldRule,
   REQUEST_FIELDS,
 } from '../contract/order/request.js';
+import { textProblem } from './text-kinds.js';
 
 /** Fields before anything is known about their shapes. */
 export type Unchecked = Record<string, unknown>;
@@ -49,4 +52,13 @@ export function textsOf({ order: given, revertTo: target }: Unchecked): FieldTex
     textsIn('revertTo.', revertTo, REQUEST_FIELDS),
     textsIn('revertTo.wallet_details.', revertTo.wallet_details, DETAILS_FIELDS),
   );
+}
+
+/** Returns the texts that do not fit the kinds of their fields. */
+export function textErrors(texts: readonly FieldText[]): FieldError[] {
+  return texts.flatMap(({ field, value, rule: { text, privacy } }) => {
+    const problem = textProblem(text, value);
+    if (!problem) return [];
+    return [{ field, reason: privacy === 'wallet' ? `${maskWallet(value)}: ${problem}` : problem }];
+  });
 }

@@ -3,7 +3,7 @@ import type { FieldError } from '../contract/failures.js';
 import { keyGivenTwice } from '../contract/given-twice.js';
 import { maskName } from '../contract/masking.js';
 
-/** What a JSON text held: numbers became JavaScript numbers, and each one that stood as an amount is an error. */
+/** Value of a JSON text: numbers became JavaScript numbers, and each one that stood as an amount is an error. */
 export interface JsonInput {
   value: unknown;
   errors: FieldError[];

@@ -1,67 +1,15 @@
 import * as z from 'zod';
 import type { FieldError } from '../contract/failures.js';
-import {
-  ACCOUNT_FORMAT,
-  ADDRESS_REF_FORMAT,
-  ORDER_ID_FORMAT,
-  ORDER_UUID_FORMAT,
-  parseFollowUpOrderId,
-} from '../contract/names.js';
-import { BASIS_FIELDS } from '../contract/order/basis.js';
+import { ORDER_ID_FORMAT, parseFollowUpOrderId } from '../contract/names.js';
 import type { ReceivedDepositInput, RunInput } from '../contract/order/input-and-result.js';
 import { factsOf, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { damageErrors } from './cell-damage.js';
 import { checkedBy, type FormatChecks, fieldErrors, presentable, sortRemarks } from './field-errors.js';
 import { fieldsOf } from './field-texts.js';
+import { optionSchemas, orderUuid, receivedSchema } from './input-schemas.js';
 import { ruleErrors, shownIdErrors } from './order-rules.js';
-import { networkSchema, orderSchemas, payoutSchemas, shownName } from './request-schemas.js';
-
-/** The fields of an input besides the order. */
-export const optionSchemas = {
-  account: shownName(ACCOUNT_FORMAT, 'must be 1 to 32 of a-z 0-9 -').optional(),
-  /** What is wanted when an order ends partially or in error; omitted = the default column of the table in docs. */
-  compensation: z.enum(['report', 'finish', 'revert', 'ask']).optional(),
-  /** Where a refund may go. Nothing is ever refunded to `wallet_from`. */
-  revertTo: z.strictObject({ ...payoutSchemas, network: networkSchema }).optional(),
-  /** 'never': after an uncertain create the order is parked instead of being sent a second time. */
-  resend: z.enum(['once', 'never']).optional(),
-  /** ISO time after which nothing is sent. An order that was not sent by then ends as OrderCancelled. */
-  latestSend: z.iso.datetime({ offset: true, error: 'must be an ISO time such as 2026-11-27T18:00:00Z' }).optional(),
-  batchId: z
-    .string()
-    .regex(/^[A-Za-z0-9._-]{1,120}$/, 'must be 1 to 120 of A-Z a-z 0-9 . _ -')
-    .optional(),
-  /**
-   * ISO time until which an earlier run of this order id may have sent; set by a start with `again`. Nothing is sent before
-   * absence was read over a settle window of its own. Later starts of the id are not compared with it.
-   */
-  sentUntil: z.iso.datetime('must be an ISO time such as 2026-11-27T10:00:00Z').optional(),
-};
-
-/** What the schemas admit besides the order. */
-export type OptionShapes = { [Name in keyof typeof optionSchemas]?: z.infer<(typeof optionSchemas)[Name]> };
-
-const orNull = z.string().nullable();
-
-/** What a follow-up was made for, as its order's workflow read it. */
-const basisSchema = z.strictObject({
-  ...(Object.fromEntries(BASIS_FIELDS.map((field) => [field, orNull])) as Record<
-    (typeof BASIS_FIELDS)[number],
-    typeof orNull
-  >),
-  order_uuid: z.string().regex(ORDER_UUID_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 -'),
-  user_order_id: z.string(),
-  balance_changes: z.array(
-    z.strictObject({
-      currency: z.string(),
-      amount_before: z.string(),
-      amount_change: z.string(),
-      amount_after: z.string(),
-      created_at: z.string(),
-    }),
-  ),
-});
+import { orderSchemas } from './request-schemas.js';
 
 /** Account that an order was sent to, as runs of the same account hand it on. */
 export const sentToSchema = z.strictObject({
@@ -71,7 +19,11 @@ export const sentToSchema = z.strictObject({
 
 /** Options that our own code sets. `order-rules` refuses those of follow-ups in every other input. */
 const internalSchemas = {
-  followUpOf: z.array(basisSchema).min(1).optional(),
+  // Written by the order's own workflow, and only compared with.
+  followUpOf: z
+    .array(z.looseObject({ order_uuid: orderUuid }))
+    .min(1)
+    .optional(),
   sentTo: sentToSchema.optional(),
   accountUnknown: z.literal(true, 'must be true or absent').optional(),
 };
@@ -121,22 +73,6 @@ export function validateOrderInput<T extends OrderType>(
   return { input: parsed.data as unknown as RunInput<T>, ...(told.length > 0 && { notes: presentable(told) }) };
 }
 
-const orderUuid = z.string().regex(ORDER_UUID_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -');
-
-const { account, compensation, revertTo, batchId } = optionSchemas;
-
-/** A run that follows the order of a receipt on a permanent address. */
-const receivedSchema = z.strictObject({
-  account,
-  ref: shownName(ADDRESS_REF_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
-  order_uuid: orderUuid,
-  compensation,
-  revertTo,
-});
-
-/** What the schema of `receivedDeposit` admits. */
-export type ReceivedShape = z.infer<typeof receivedSchema>;
-
 /** Checks the input of a `receivedDeposit` workflow; every bad field is named, without its value. Never throws. */
 export function validateReceivedInput(
   input: unknown,
@@ -154,13 +90,13 @@ export function validateReceivedInput(
 
 const isAnyOrderId = (id: string): boolean => ORDER_ID_FORMAT.test(id) || parseFollowUpOrderId(id) !== undefined;
 
-/** Where the payout goes is what the list may show masked. Nothing is sent, so nothing there is checked. */
+/** The list may show a payout's target masked. Nothing is sent, so it is not checked. */
 const knownInPart = { wallet: z.string().optional(), wallet_memo: z.string().nullish() };
 
 const recoveredSchema = (type: OrderType) =>
   z.strictObject({
-    account,
-    batchId,
+    account: optionSchemas.account,
+    batchId: optionSchemas.batchId,
     order: orderSchemas[type].extend({
       order_id: z.string().refine(isAnyOrderId, 'must be the id of an order or follow-up'),
       ...(factsOf(type).paysOut && knownInPart),

@@ -5,10 +5,10 @@ import type { Privacy } from '../contract/order/request.js';
 import { factsOf, type OrderType } from '../contract/order/types.js';
 import { holdsWallet, MULTIPLE_CARDS, NO_WALLET } from '../contract/wallets.js';
 import { ofFormat, type Remark } from './field-errors.js';
-import { type FieldText, fieldsOf, textsOf, type Unchecked } from './field-texts.js';
+import { type FieldText, fieldsOf, textErrors, textsOf, type Unchecked } from './field-texts.js';
 import { partsSumErrors, targetErrors } from './payout-target.js';
 import { MAX_DESCRIPTION_LENGTH } from './request-schemas.js';
-import { textErrors, textProblem } from './text-kinds.js';
+import { textProblem } from './text-kinds.js';
 
 /**
  * Rules that look at more than one field. They run beside the schemas, on input of any shape, so that every bad field

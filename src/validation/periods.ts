@@ -1,7 +1,5 @@
-import type { ScheduledBatchInput } from '../contract/batch/batch.js';
-
 /** How a plan's periods are told: `2026-11-27`, or `2026-11-27T10-00`. */
-type PeriodFormat = NonNullable<ScheduledBatchInput['periodFormat']>;
+type PeriodFormat = 'date' | 'minute';
 
 /**
  * The period that a moment belongs to, by the clock of a time zone. An hour that is repeated when summer time ends has

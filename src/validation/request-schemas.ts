@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import * as z from 'zod';
-import type { OrderType } from '../contract/order/types.js';
 import { holdsWallet, NO_WALLET } from '../contract/wallets.js';
 import { amountProblem } from './amounts.js';
 import { walletProblem } from './wallet-formats.js';
@@ -103,12 +102,12 @@ const common = {
   description: descriptionSchema,
   client_info: clientInfoSchema,
 };
-/** Where a payout goes, its network apart. */
+/** Schemas of the target of a payout, its network apart. */
 export const payoutSchemas = {
   // Wallet and details depend on the network: payout-target checks them.
   wallet: z.string(),
   wallet_memo: memoSchema,
-  wallet_details: z.custom<DetailsShape | CardShape[]>().nullish(),
+  wallet_details: z.custom<DetailsShape | CardPart[]>().nullish(),
 };
 const single = { currency: currencySchema, network: networkSchema, amount: amountSchema };
 const eitherAmount = { amount: amountSchema.optional(), amount_to: amountSchema.optional() };
@@ -148,19 +147,19 @@ export const orderSchemas = {
     delay_order_for_minutes: delaySchema,
   }),
   withdraw: z.strictObject({ ...common, ...payoutSchemas, ...single, delay_order_for_minutes: delaySchema }),
-} satisfies Record<OrderType, z.ZodObject>;
+};
 
-/** What the schemas admit, by order type. */
+/** Requests by order type, as the schemas admit them. */
 export type RequestShapes = { [T in keyof typeof orderSchemas]: z.infer<(typeof orderSchemas)[T]> };
 
-/** What the schemas admit as `wallet_details` that are no list. */
+/** `wallet_details` that are no list. */
 export type DetailsShape = z.infer<(typeof detailsSchemas)[keyof typeof detailsSchemas]>;
 
-/** What the schema of a card admits. */
-export type CardShape = z.infer<typeof cardPartSchema>;
+/** One card of a `multiple_cards` payout; `amount` is a decimal string. */
+export type CardPart = z.infer<typeof cardPartSchema>;
 
-/** What the schema of `client_info` admits. */
-export type ClientInfoShape = NonNullable<z.infer<typeof clientInfoSchema>>;
+/** Data about the merchant's client; all optional strings. */
+export type ClientInfo = NonNullable<z.infer<typeof clientInfoSchema>>;
 
-/** What the schemas admit as the target of a payout, its network apart. */
+/** The target of a payout, its network apart. */
 export type PayoutShape = { [Name in keyof typeof payoutSchemas]: z.infer<(typeof payoutSchemas)[Name]> };

@@ -1,7 +1,8 @@
-import type { FieldError } from '../contract/failures.js';
-import { maskWallet } from '../contract/masking.js';
-import type { TextKind } from '../contract/order/request.js';
-import type { FieldText } from './field-texts.js';
+/**
+ * Kind of a field's text. 'id', 'code' and 'name' identify an order or a payee, 'figure' is a
+ * number, 'free' is any text; 'parts' has no text of its own.
+ */
+export type TextKind = 'id' | 'code' | 'name' | 'figure' | 'free' | 'parts';
 
 /** Nearly all texts are plain: one test instead of all that follow. */
 const PLAIN = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
@@ -55,13 +56,4 @@ function badCharacter(bad: RegExp, value: string): string | undefined {
   const isHidden = INVISIBLE.test(found) || FREE.test(found);
   const advice = isHidden ? 'delete it' : /\p{Z}/u.test(found) ? 'type a plain space there' : 'type the value again';
   return `contains ${describeCharacter(found)}: ${advice}, as the payee gave it`;
-}
-
-/** Returns the texts that do not fit the kinds of their fields. */
-export function textErrors(texts: readonly FieldText[]): FieldError[] {
-  return texts.flatMap(({ field, value, rule: { text, privacy } }) => {
-    const problem = textProblem(text, value);
-    if (!problem) return [];
-    return [{ field, reason: privacy === 'wallet' ? `${maskWallet(value)}: ${problem}` : problem }];
-  });
 }

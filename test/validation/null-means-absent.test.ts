@@ -10,7 +10,8 @@ import {
   orderStatusSchema,
 } from '../../src/payment-service/queries.js';
 import { validateBatchInput, validateScheduledBatchInput } from '../../src/validation/batch-input.js';
-import { optionSchemas, validateOrderInput, validateReceivedInput } from '../../src/validation/order-input.js';
+import { optionSchemas } from '../../src/validation/input-schemas.js';
+import { validateOrderInput, validateReceivedInput } from '../../src/validation/order-input.js';
 import { orderSchemas } from '../../src/validation/request-schemas.js';
 import { orderInput } from '../support/inputs.js';
 

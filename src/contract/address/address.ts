@@ -1,8 +1,7 @@
-import type { DepositAddressShape } from '../../payment-service/schemas.js';
+import type { DepositAddress } from '../../payment-service/schemas.js';
 import type { ClientInfo } from '../order/request.js';
 
-/** A permanent deposit address. `address_title` is '' when it has none; dates are opaque strings. */
-export type DepositAddress = DepositAddressShape;
+export type { DepositAddress } from '../../payment-service/schemas.js';
 
 /** Input of the `depositAddress` workflow. `ref` is chosen by the caller and names the address for ever. */
 export interface DepositAddressInput {

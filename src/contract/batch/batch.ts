@@ -1,14 +1,10 @@
-import type { BatchShape, ScheduledBatchShape } from '../../validation/batch-input.js';
+import type { BatchInput } from '../../validation/input-schemas.js';
 import type { AttentionCode } from '../attention.js';
 import { maskName } from '../masking.js';
 import type { Amount } from '../money.js';
 import type { CompensationPolicy } from '../order/input-and-result.js';
 import type { OnlyByCommand, Signature } from '../signature.js';
 
-/** Most rows without a file. */
-export const MAX_INLINE_ROWS = 200;
-/** Most open orders of one batch. */
-export const MAX_IN_FLIGHT = 500;
 /** Default of open orders of one batch. */
 export const DEFAULT_IN_FLIGHT = 100;
 /** Currencies of one batch; payloads of plan and progress may not exceed 100 KB. */
@@ -19,14 +15,10 @@ export const MAX_INLINE_BYTES = 50_000;
 /** Bytes of a batch input as JSON in UTF-8. */
 export const inlineBytes = (input: BatchInput): number => new TextEncoder().encode(JSON.stringify(input)).length;
 
-/** Input of the `bulkWithdraw` workflow, with exactly one of `file` and `rows`. */
-export type BatchInput = BatchShape;
+export type { BatchInput, ScheduledBatchInput } from '../../validation/input-schemas.js';
 
 /** A file below BATCH_DIR: relative `path`, and `sha256` (hex) of its bytes. */
 export type BatchFile = NonNullable<BatchInput['file']>;
-
-/** Input of the `scheduledBatch` workflow. `batch` lacks file and batchId. */
-export type ScheduledBatchInput = ScheduledBatchShape;
 
 /** Amounts (decimal strings) by currency. */
 export type AmountsByCurrency = Record<string, Amount>;

@@ -1,7 +1,7 @@
 import type { AttentionCode } from '../attention.js';
-import type { BalanceChange, Order } from '../service-objects.js';
+import type { Order } from '../service-objects.js';
 import type { OnlyByCommand } from '../signature.js';
-import type { Basis } from './basis.js';
+import type { Basis, Reading } from './basis.js';
 import type { ApprovedAmount } from './messages.js';
 import type { CreateRequest } from './request.js';
 import type { Elsewhere, SentTo } from './sent-to.js';
@@ -224,12 +224,7 @@ export interface Turn {
 }
 
 /** Two views of a final order that must agree before money moves. */
-export interface OutcomeReading {
-  order: Order;
-  /** From the order list. */
-  changes: BalanceChange[];
-  /** Fields in which status and list item differ. */
-  disagreements: string[];
+export interface OutcomeReading extends Reading {
   /** Follow-ups of a lost run. */
   followUps?: string[];
   /** What each of those shows. */

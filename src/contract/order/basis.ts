@@ -1,5 +1,4 @@
 import type { BalanceChange, Order } from '../service-objects.js';
-import type { OutcomeReading } from './activities.js';
 
 /** Fields of an order on which its figures, table row and checks depend. */
 export const BASIS_FIELDS = [
@@ -16,13 +15,20 @@ export const BASIS_FIELDS = [
   'blockchain_withdrawal_hash',
 ] as const;
 
-/** What a final order showed before money moved. Other fields, such as `updated_at`, may change. */
+/** The state of a final order before money moved. Other fields, such as `updated_at`, may change. */
 export type Basis = Pick<Order, 'order_uuid' | 'user_order_id' | (typeof BASIS_FIELDS)[number]> & {
   balance_changes: BalanceChange[];
 };
 
+/** A final order, its balance changes, and fields in which status and list item differ. */
+export interface Reading {
+  order: Order;
+  changes: BalanceChange[];
+  disagreements: string[];
+}
+
 /** Returns the part of a reading on which money depends. */
-export function basisOf({ order, changes }: Pick<OutcomeReading, 'order' | 'changes'>): Basis {
+export function basisOf({ order, changes }: Pick<Reading, 'order' | 'changes'>): Basis {
   const kept = Object.fromEntries(BASIS_FIELDS.map((field) => [field, order[field]])) as Pick<
     Order,
     keyof Basis & keyof Order
@@ -31,7 +37,7 @@ export function basisOf({ order, changes }: Pick<OutcomeReading, 'order' | 'chan
 }
 
 /** Returns the fields that differ in a later reading; [] = the basis holds. */
-export function basisDifferences(basis: Basis, { order, changes, disagreements }: OutcomeReading): string[] {
+export function basisDifferences(basis: Basis, { order, changes, disagreements }: Reading): string[] {
   return [
     ...BASIS_FIELDS.filter((field) => basis[field] !== order[field]),
     ...(shown(basis.balance_changes) === shown(changes) ? [] : ['balance_changes']),

@@ -1,21 +1,21 @@
-import type { OptionShapes, ReceivedShape } from '../../validation/order-input.js';
+import type { OptionShapes } from '../../validation/input-schemas.js';
 import type { Amount } from '../money.js';
 import type { FinalStatus, Order } from '../service-objects.js';
 import type { Basis } from './basis.js';
-import type { DecisionRecord } from './messages.js';
+import type { DecisionRecord, Remainder } from './messages.js';
 import type { CreateRequests } from './request.js';
 import type { SentTo } from './sent-to.js';
 import type { OrderType } from './types.js';
 
-/** What to do when an order ends partially or in error; by default, see the table in docs. */
-export type CompensationPolicy = NonNullable<OptionShapes['compensation']>;
+export type { ReceivedDepositInput } from '../../validation/input-schemas.js';
+export type { Remainder, RevertTarget } from './messages.js';
 
-/** Target of a refund, which never goes to `wallet_from`. */
-export type RevertTarget = NonNullable<OptionShapes['revertTo']>;
+/** Policy when an order ends partially or in error; by default, see the table in docs. */
+export type CompensationPolicy = NonNullable<OptionShapes['compensation']>;
 
 /** Options that only our own code sets. Starts from outside with one of them are refused. */
 interface InternalOptions {
-  /** What an order and its follow-ups showed. This follow-up is sent only while that holds. */
+  /** State of an order and its follow-ups. This follow-up is sent only while that holds. */
   followUpOf?: Basis[];
   /**
    * The order list showed this order, which is only followed. `listed`: with which later starts are
@@ -49,17 +49,7 @@ export interface OrderInput<T extends OrderType = OrderType> extends OptionShape
 /** Input of a run, as its history holds it. */
 export interface RunInput<T extends OrderType = OrderType> extends OrderInput<T>, InternalOptions {}
 
-/** Input of the `receivedDeposit` workflow: the order, and the reference of its address. */
-export type ReceivedDepositInput = ReceivedShape;
-
-/** Part of an order that stayed on the balance: not exchanged, or not paid out. */
-export interface Remainder {
-  kind: 'unexchanged' | 'unpaid';
-  currency: string;
-  amount: Amount;
-}
-
-/** What was done about a remainder. `order_id`: of the last follow-up. */
+/** Result of compensation. `order_id`: of the last follow-up. */
 export interface CompensationResult {
   policy: CompensationPolicy;
   status: 'none' | 'done' | 'failed' | 'not_possible';

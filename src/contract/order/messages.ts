@@ -1,10 +1,20 @@
+import type { OptionShapes } from '../../validation/input-schemas.js';
 import type { AttentionCode } from '../attention.js';
 import type { Amount } from '../money.js';
 import type { Order } from '../service-objects.js';
 import type { OnlyByCommand, Signature } from '../signature.js';
-import type { Remainder, RevertTarget } from './input-and-result.js';
 import type { CardPart, WalletDetails } from './request.js';
 import type { FollowUpType } from './types.js';
+
+/** Target of a refund, which never goes to `wallet_from`. */
+export type RevertTarget = NonNullable<OptionShapes['revertTo']>;
+
+/** Part of an order that stayed on the balance: not exchanged, or not paid out. */
+export interface Remainder {
+  kind: 'unexchanged' | 'unpaid';
+  currency: string;
+  amount: Amount;
+}
 
 /** Argument of the `orderCallback` signal: a claim, which only wakes the workflow. */
 export interface CallbackHint {

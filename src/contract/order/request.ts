@@ -1,18 +1,14 @@
 import type {
-  CardShape,
-  ClientInfoShape,
+  CardPart,
+  ClientInfo,
   DetailsShape,
   PayoutShape,
   RequestShapes,
 } from '../../validation/request-schemas.js';
+import type { TextKind } from '../../validation/text-kinds.js';
 import type { Amount } from '../money.js';
-import type { OrderType } from './types.js';
 
-/** Data about the merchant's client; all optional strings. */
-export type ClientInfo = ClientInfoShape;
-
-/** One card of a `multiple_cards` payout; `amount` is a decimal string. */
-export type CardPart = CardShape;
+export type { CardPart, ClientInfo } from '../../validation/request-schemas.js';
 
 /** Payout details, by network: bank, bank_ua, sepa (objects) or multiple_cards (array). */
 export type WalletDetails = DetailsShape | CardPart[];
@@ -20,11 +16,12 @@ export type WalletDetails = DetailsShape | CardPart[];
 /** Exactly one of `amount` (what it starts from) and `amount_to` (payout). */
 type EitherAmount = { amount: Amount; amount_to?: undefined } | { amount?: undefined; amount_to: Amount };
 
-type ShapeOf<T> = T extends keyof RequestShapes ? RequestShapes[T] : never;
+/** One of the six order types, as the service writes them. */
+export type OrderType = keyof RequestShapes;
 
 /** Create requests by order type. The worker adds `callback_url`. */
 export type CreateRequests = {
-  [T in OrderType]: ShapeOf<T> & ('amount_to' extends keyof ShapeOf<T> ? EitherAmount : unknown);
+  [T in OrderType]: RequestShapes[T] & ('amount_to' extends keyof RequestShapes[T] ? EitherAmount : unknown);
 };
 
 /** Any create request. */
@@ -33,7 +30,7 @@ export type CreateRequest = CreateRequests[OrderType];
 /** Create request of a payout; `amount` is what is paid out. */
 export type WithdrawRequest = CreateRequests['withdraw'];
 
-type AnyShape = RequestShapes[keyof RequestShapes];
+type AnyShape = RequestShapes[OrderType];
 type KeysOfAny<Shape> = Shape extends unknown ? keyof Shape : never;
 type ValueOf<Name, Shape = AnyShape> = Shape extends unknown ? (Name extends keyof Shape ? Shape[Name] : never) : never;
 
@@ -45,12 +42,6 @@ export type RequestFields = { order_id: string } & { [Name in KeysOfAny<AnyShape
  * stand in ids or descriptions.
  */
 export type Privacy = 'public' | 'wallet' | 'email' | 'private';
-
-/**
- * Kind of a field's text. 'id', 'code' and 'name' identify an order or a payee, 'figure' is a
- * number, 'free' is any text; 'parts' has no text of its own.
- */
-export type TextKind = 'id' | 'code' | 'name' | 'figure' | 'free' | 'parts';
 
 /** Rules of a field. */
 export interface FieldRule {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ORDERS_TASK_QUEUE, orderWorkflowId } from '../../../src/contract/names.js';
 import { ORDER_TYPES, workflowTypeOf } from '../../../src/contract/order/types.js';
-import { optionSchemas } from '../../../src/validation/order-input.js';
+import { optionSchemas } from '../../../src/validation/input-schemas.js';
 import { orderSchemas } from '../../../src/validation/request-schemas.js';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId, useLab } from '../../support/lab.js';

@@ -1,0 +1,158 @@
+import { posix } from 'node:path';
+import * as z from 'zod';
+import {
+  ACCOUNT_FORMAT,
+  ADDRESS_REF_FORMAT,
+  BATCH_ID_FORMAT,
+  ORDER_UUID_FORMAT,
+  PLAN_FORMAT,
+} from '../contract/names.js';
+import type { WithdrawRequest } from '../contract/order/request.js';
+import { nameSchema, networkSchema, payoutSchemas, shownName } from './request-schemas.js';
+
+/* Inputs of workflows beside the order. The contract names the types that are inferred from them. */
+
+/** The fields of an input besides the order. */
+export const optionSchemas = {
+  account: shownName(ACCOUNT_FORMAT, 'must be 1 to 32 of a-z 0-9 -').optional(),
+  /** Policy when an order ends partially or in error; omitted = the default column of the table in docs. */
+  compensation: z.enum(['report', 'finish', 'revert', 'ask']).optional(),
+  /** Target of a refund. Nothing is ever refunded to `wallet_from`. */
+  revertTo: z.strictObject({ ...payoutSchemas, network: networkSchema }).optional(),
+  /** 'never': after an uncertain create the order is parked instead of being sent a second time. */
+  resend: z.enum(['once', 'never']).optional(),
+  /** ISO time after which nothing is sent. An order that was not sent by then ends as OrderCancelled. */
+  latestSend: z.iso.datetime({ offset: true, error: 'must be an ISO time such as 2026-11-27T18:00:00Z' }).optional(),
+  batchId: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,120}$/, 'must be 1 to 120 of A-Z a-z 0-9 . _ -')
+    .optional(),
+  /**
+   * ISO time until which an earlier run of this order id may have sent; set by a start with `again`. Nothing is sent before
+   * absence was read over a settle window of its own. Later starts of the id are not compared with it.
+   */
+  sentUntil: z.iso.datetime('must be an ISO time such as 2026-11-27T10:00:00Z').optional(),
+};
+
+/** Options that callers may give beside the order. */
+export type OptionShapes = { [Name in keyof typeof optionSchemas]?: z.infer<(typeof optionSchemas)[Name]> };
+
+const { account, compensation, revertTo, resend } = optionSchemas;
+
+/** An `order_uuid` of the service. */
+export const orderUuid = z.string().regex(ORDER_UUID_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -');
+
+/** A run that follows the order of a receipt on a permanent address. */
+export const receivedSchema = z.strictObject({
+  account,
+  ref: shownName(ADDRESS_REF_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
+  order_uuid: orderUuid,
+  compensation,
+  revertTo,
+});
+
+/** Input of the `receivedDeposit` workflow: the order, and the reference of its address. */
+export type ReceivedDepositInput = z.infer<typeof receivedSchema>;
+
+/** Most rows without a file. */
+export const MAX_INLINE_ROWS = 200;
+/** Most open orders of one batch. */
+export const MAX_IN_FLIGHT = 500;
+
+/** Longest wait for an approval or for a file, 90 days in milliseconds. */
+const MAX_WAIT_MS = 90 * 86_400_000;
+
+const wait = z.int().min(1).max(MAX_WAIT_MS);
+
+/** How the name of a batch file ends. */
+export const BATCH_FILE_ENDING = /\.(csv|ndjson|jsonl)$/i;
+
+/** A path below BATCH_DIR; whether it stays there shows only where the folder is, on the worker. */
+const path = z
+  .string()
+  .min(1, 'required')
+  .max(500)
+  .regex(/^[^\p{Cc}]*$/u, 'contains control characters')
+  .refine((value) => !/^[/\\]|^[A-Za-z]:[/\\]/.test(value), 'must be relative to BATCH_DIR')
+  .refine(
+    (value) => !value.split('/').includes('..') && posix.normalize(value) === value,
+    'must be a plain path below BATCH_DIR, such as "2026/payroll.csv"',
+  )
+  .regex(BATCH_FILE_ENDING, 'must end in .csv, .ndjson or .jsonl');
+
+const options = {
+  /** 'required': waits until somebody other than `startedBy` approves the plan's digest. 'none' when omitted. */
+  approval: z.enum(['required', 'none']).optional(),
+  /** How long it waits for the approval; 24 h when omitted. */
+  approvalExpiresMs: wait.optional(),
+  /** Who started it: a claim, unless Temporal authorises its callers. */
+  startedBy: nameSchema,
+  compensation,
+  resend,
+  maxInFlight: z.int().min(1).max(MAX_IN_FLIGHT).optional(),
+  stopAfter: z
+    .strictObject({
+      /** It stops after so many rows that ended otherwise than `completed`. */
+      failures: z.int().min(1).optional(),
+    })
+    .optional(),
+};
+
+/** Input of a batch. */
+export const batchSchema = z.strictObject({
+  ...options,
+  account,
+  /** Names the batch for ever; part of the workflow id. Only a plan may omit it. */
+  batchId: shownName(BATCH_ID_FORMAT, 'must be 1 to 120 of A-Z a-z 0-9 . _ -').optional(),
+  file: z
+    .strictObject({
+      path,
+      sha256: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits')
+        .optional(),
+    })
+    .optional(),
+  // Each row is checked as an order of its own.
+  rows: z.array(z.custom<WithdrawRequest>()).min(1).max(MAX_INLINE_ROWS).optional(),
+  /** Rows whose id ended without an order at the service are started anew. */
+  again: z.boolean().optional(),
+  /** Check and plan only; starts no order. */
+  planOnly: z.boolean().optional(),
+  /** ISO time after which nothing new is sent. */
+  latestSend: optionSchemas.latestSend,
+});
+
+/** Input of the `bulkWithdraw` workflow, with exactly one of `file` and `rows`. */
+export type BatchInput = z.infer<typeof batchSchema>;
+
+/** Input of a scheduled batch. */
+export const scheduledSchema = z.strictObject({
+  account,
+  plan: shownName(PLAN_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
+  /** IANA name in which the period is told; UTC when omitted. */
+  timeZone: z.string().refine(isTimeZone, 'must be a time zone such as UTC or Europe/Berlin').optional(),
+  /** 'date': 2026-11-27; 'minute': 2026-11-27T10-00. 'date' when omitted. */
+  periodFormat: z.enum(['date', 'minute']).optional(),
+  /** Given by a trigger; otherwise derived from the schedule's nominal time. */
+  period: z.string().optional(),
+  /** Path below BATCH_DIR with `{period}` in it. */
+  filePattern: path.refine((value) => value.includes('{period}'), 'must contain {period}'),
+  /** How long the file may be missing or growing; 30 min when omitted. */
+  waitForFileMs: wait.optional(),
+  // Neither `again` nor `latestSend`: both are about one batch, a schedule would repeat them for all that follow.
+  batch: z.strictObject(options),
+});
+
+/**
+ * Input of the `scheduledBatch` workflow. `batch`: input of its batches, without file and batchId.
+ */
+export type ScheduledBatchInput = z.infer<typeof scheduledSchema>;
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+}
