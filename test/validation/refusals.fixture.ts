@@ -1,15 +1,9 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import type { FieldError } from '../../src/contract/failures.js';
 import type { OrderType } from '../../src/contract/order/types.js';
 import { withoutNulls } from '../../src/contract/without-nulls.js';
 import { validateOrderInput } from '../../src/validation/order-input.js';
 import { CARDS_REQUEST, inputWith } from '../contract/inputs.fixture.js';
-
-/** [row of the catalogue of bad input or 0, what, type, input, field, part of the reason] */
-export type Refused = [number, string, OrderType, unknown, string, string | RegExp];
-
-/** [row of the catalogue or 0, what, type, input] */
-export type Accepted = [number, string, OrderType, unknown];
 
 /** What is wrong with an input; [] = nothing. */
 export function errorsOf(type: OrderType, input: unknown, options?: { followUp?: boolean }): FieldError[] {
@@ -20,16 +14,33 @@ export function errorsOf(type: OrderType, input: unknown, options?: { followUp?:
 /** The bad fields of an input. */
 export const fieldsOf = (type: OrderType, input: unknown): string[] => errorsOf(type, input).map(({ field }) => field);
 
-/** One test per row: the field is named, for the right reason. */
-export function itRefuses(rows: Refused[]): void {
-  it.each(rows)('row %i: %s (%s)', (_row, _what, type, input, field, reason) => {
+/** A value in the title of a test. */
+const shown = (value: unknown) => String(typeof value === 'object' ? JSON.stringify(value) : value).slice(0, 40);
+
+/** One test for a row of the catalogue of bad input (0: none): the input is refused by its field, for the right reason. */
+export function refuses(row: number, type: OrderType, input: unknown, field: string, reason: string | RegExp): void {
+  test(`row ${row}: ${type} by ${field}: ${reason}`, () => {
     expect(errorsOf(type, input).find((error) => error.field === field)?.reason).toMatch(reason);
   });
 }
 
-/** One test per row: the input is given back as it is, without its nulls. */
-export function itAccepts(rows: Accepted[]): void {
-  it.each(rows)('row %i: %s (%s)', (_row, _what, type, input) => {
+/** One test for each value: with it in a field, the order of a type is refused by that field. */
+export function refusesEach(
+  row: number,
+  type: OrderType,
+  field: string,
+  reason: string | RegExp,
+  values: readonly unknown[],
+): void {
+  test.each(values.map((value) => [shown(value), value] as const))(`row ${row}: ${type} ${field} %s`, (_, value) => {
+    const found = errorsOf(type, inputWith(type, { [field]: value }));
+    expect(found.find((error) => error.field === `order.${field}`)?.reason).toMatch(reason);
+  });
+}
+
+/** One test for each input: it is given back as it is, without its nulls. */
+export function accepts(row: number, type: OrderType, ...inputs: unknown[]): void {
+  test.each(inputs.map((input, n) => [n, input]))(`row ${row}: ${type} %i is accepted`, (_, input) => {
     expect(validateOrderInput(type, input)).toEqual({ input: withoutNulls(input) });
   });
 }

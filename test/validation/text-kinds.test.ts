@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { addressCreateSchema } from '../../src/payment-service/queries.js';
-import { validateBatchInput } from '../../src/validation/batch-input.js';
-import { validateOrderInput, validateReceivedInput } from '../../src/validation/order-input.js';
+import { validateOrderInput } from '../../src/validation/order-input.js';
 import { textProblem } from '../../src/validation/text-kinds.js';
 import { inputWith, SEPA_IBAN } from '../contract/inputs.fixture.js';
 import { BANK_UA, errorsOf, payout, SEPA } from './refusals.fixture.js';
@@ -95,21 +94,8 @@ describe('texts of orders', () => {
   });
 });
 
+// `field-errors.test.ts` has rows of batches and refunds.
 describe('texts elsewhere', () => {
-  it('rows of a batch', () => {
-    const { order } = memo(' 1') as { order: unknown };
-    const batch = { rows: [order], startedBy: 'ann' };
-    expect(validateBatchInput(batch)).toMatchObject({ errors: [{ field: 'rows[0].wallet_memo' }] });
-    expect(validateBatchInput(batch, 'warn')).toHaveProperty('input');
-  });
-
-  it('the refund of a receipt', () => {
-    const revertTo = { network: 'other', wallet: 'w', wallet_memo: '１' };
-    const received = { ref: 'r', order_uuid: 'u', revertTo };
-    expect(validateReceivedInput(received)).toMatchObject({ errors: [{ field: 'revertTo.wallet_memo' }] });
-    expect(validateReceivedInput(received, 'warn')).toEqual({ input: received });
-  });
-
   it.each([
     [{ address_title: 'a\u202eb' }, ['address_title']],
     [{ client_info: { client_id: 'a\u2066b' } }, ['client_info', 'client_id']],
