@@ -55,6 +55,3 @@ export const plans: fc.Arbitrary<Plan> = fc
         unpaid: plan.outcome === 'completed_partially' && left !== 'unexchanged' ? plan.unpaid : '0',
       }) as Plan,
   );
-
-/** Plans of orders that end partially. */
-export const partialPlans: fc.Arbitrary<Plan> = plans.filter(({ outcome }) => outcome === 'completed_partially');

@@ -23,12 +23,16 @@ export function change(currency: string, amount: string): BalanceChange {
   };
 }
 
+/** Changes written as `usd -10, btc 0.1`. */
+const changesOf = (written: string): BalanceChange[] =>
+  [...written.matchAll(/(\w+) (\S+?)(?:, |$)/g)].map(([, currency = '', amount = '']) => change(currency, amount));
+
 /** What a hand-made case says; everything else is an order without any of it. */
 export interface CaseFacts {
   request?: Record<string, unknown>;
   order?: Partial<Order>;
-  /** `['usd', '-10']` pairs, or whole changes. */
-  changes?: ([string, string] | BalanceChange)[];
+  /** As `usd -10, btc 0.1`, or as whole changes. */
+  changes?: string | BalanceChange[];
   payers?: Payers | null;
   laterPayers?: Payers;
 }
@@ -37,14 +41,14 @@ export interface CaseFacts {
 export function caseOf(
   type: OrderType,
   status: string,
-  { request, order, changes = [], payers, laterPayers }: CaseFacts = {},
+  { request, order, changes = '', payers, laterPayers }: CaseFacts = {},
 ): Case {
   const asked = { ...REQUESTS[type], ...request } as CreateRequest;
   return {
     type,
     request: asked,
     order: orderFor(type, asked as (typeof REQUESTS)[OrderType], { status, ...order }),
-    changes: changes.map((entry) => (Array.isArray(entry) ? change(...entry) : entry)),
+    changes: typeof changes === 'string' ? changesOf(changes) : changes,
     payers: payers === null ? undefined : (payers ?? { from: 'merchant', to: 'merchant' }),
     laterPayers,
   };

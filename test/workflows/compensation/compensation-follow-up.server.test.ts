@@ -27,24 +27,19 @@ interface Finished {
   byPolicy?: true;
 }
 
+const byPolicy = true;
 const FINISHED: Finished[] = [
   { type: 'withdraw', what: 'R_T', marker: HALF, as: 'withdraw', byPolicy: true },
   { type: 'exchange', what: 'R_F', marker: HALF, as: 'exchange', byPolicy: true },
   { type: 'deposit_exchange', what: 'R_F', marker: HALF, as: 'exchange', byPolicy: true },
-  {
-    type: 'exchange_withdraw',
-    what: 'R_F',
-    marker: `${HALF} left=unexchanged`,
-    as: 'exchange_withdraw',
-    byPolicy: true,
-  },
+  { type: 'exchange_withdraw', what: 'R_F', marker: `${HALF} left=unexchanged`, as: 'exchange_withdraw', byPolicy },
   { type: 'exchange_withdraw', what: 'R_T', marker: `${HALF} left=unpaid`, as: 'withdraw', byPolicy: true },
   {
     type: 'deposit_exchange_withdraw',
     what: 'R_F',
     marker: `${HALF} left=unexchanged`,
     as: 'exchange_withdraw',
-    byPolicy: true,
+    byPolicy,
   },
   { type: 'deposit_exchange_withdraw', what: 'R_T', marker: `${HALF} left=unpaid`, as: 'withdraw', byPolicy: true },
   { type: 'withdraw', what: 'all of it', marker: 'outcome=error', as: 'withdraw' },
@@ -101,9 +96,11 @@ describe.concurrent('finish', () => {
     expect(total.lte('95.5'), `${paid.join(' + ')} of 95.5`).toBe(true);
   });
 
-  test('a payout whose recipient bears the commission says that it was borne twice', async () => {
+  test('a payout whose recipient bears the commission says before and after that it is borne twice', async () => {
     const order = { network: 'bank', wallet: 'ACCOUNT-1', wallet_details: { bank_code: '123' } };
-    const { orderId, handle } = await startSteered(lab, 'withdraw', { marker: HALF, order, compensation: 'finish' });
+    const { orderId, handle } = await startSteered(lab, 'withdraw', { marker: HALF, order, compensation: 'ask' });
+    await parkedFor(handle, 'the recipient bears a second commission');
+    await decideNow(handle, 'finish');
     expect((await handle.result()).compensation).toMatchObject({
       status: 'done',
       reason: 'the recipient bears a second commission',

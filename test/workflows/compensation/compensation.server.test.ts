@@ -31,21 +31,20 @@ interface Partial {
   marker: string;
   order?: Record<string, unknown>;
   allowed: DecideAction[];
-  byDefault: 'report' | 'ask';
 }
 
 const left = (what: string, fraction: string) => ({ what, marker: `left=${what} fraction=${fraction}` });
 const PARTIAL: Partial[] = [
-  { type: 'deposit_exchange', ...left('unexchanged', '0.37'), allowed: EITHER, byDefault: 'report' },
-  { type: 'deposit_exchange_withdraw', ...left('unexchanged', '0.41'), allowed: EITHER, byDefault: 'ask' },
-  { type: 'deposit_exchange_withdraw', ...left('unpaid', '0.3'), allowed: EITHER, byDefault: 'ask' },
-  { type: 'deposit_exchange_withdraw', ...left('both', '0.29'), allowed: EITHER, byDefault: 'ask' },
-  { type: 'exchange', ...left('unexchanged', '0.123456'), allowed: EITHER, byDefault: 'report' },
-  { type: 'exchange_withdraw', ...left('unexchanged', '0.55'), allowed: FINISH, byDefault: 'ask' },
-  { type: 'exchange_withdraw', ...left('unpaid', '0.61'), allowed: EITHER, byDefault: 'ask' },
-  { type: 'exchange_withdraw', ...left('both', '0.2'), allowed: EITHER, byDefault: 'ask' },
-  { type: 'withdraw', ...left('unpaid', '0.43'), allowed: FINISH, byDefault: 'ask' },
-  { type: 'withdraw', ...left('unpaid', '0.5'), what: 'a card', order: TWO_CARDS, allowed: FINISH, byDefault: 'ask' },
+  { type: 'deposit_exchange', ...left('unexchanged', '0.37'), allowed: EITHER },
+  { type: 'deposit_exchange_withdraw', ...left('unexchanged', '0.41'), allowed: EITHER },
+  { type: 'deposit_exchange_withdraw', ...left('unpaid', '0.3'), allowed: EITHER },
+  { type: 'deposit_exchange_withdraw', ...left('both', '0.29'), allowed: EITHER },
+  { type: 'exchange', ...left('unexchanged', '0.123456'), allowed: EITHER },
+  { type: 'exchange_withdraw', ...left('unexchanged', '0.55'), allowed: FINISH },
+  { type: 'exchange_withdraw', ...left('unpaid', '0.61'), allowed: EITHER },
+  { type: 'exchange_withdraw', ...left('both', '0.2'), allowed: EITHER },
+  { type: 'withdraw', ...left('unpaid', '0.43'), allowed: FINISH },
+  { type: 'withdraw', ...left('unpaid', '0.5'), what: 'a card', order: TWO_CARDS, allowed: FINISH },
 ];
 
 describe.concurrent('a partial order', () => {
@@ -85,18 +84,6 @@ describe.concurrent('a partial order', () => {
     expect(executions(lab, `${orderId}.r1`)).toBe(0);
   });
 
-  test.for(PARTIAL)('$type with $what left: without a policy the default is $byDefault', async (row) => {
-    const { type, order, marker, byDefault } = row;
-    const { handle } = await startSteered(lab, type, { marker: `outcome=completed_partially ${marker}`, order });
-    if (byDefault === 'ask') {
-      await parkedFor(handle);
-      await decideNow(handle, 'accept');
-    }
-    const { compensation, decisions } = await handle.result();
-    expect(compensation).toMatchObject({ policy: byDefault, status: 'none' });
-    expect(decisions?.length ?? 0).toBe(byDefault === 'ask' ? 1 : 0);
-  });
-
   test('of type deposit cannot tell what is left: report says so, the default asks for accept only', async () => {
     const marker = 'outcome=completed_partially';
     const reported = await startSteered(lab, 'deposit', { marker, compensation: 'report' });
@@ -109,15 +96,6 @@ describe.concurrent('a partial order', () => {
     expect((await parkedFor(asked.handle)).attention?.allowed).toEqual(ACCEPT);
     await decideNow(asked.handle, 'accept');
     expect((await asked.handle.result()).compensation).toMatchObject({ policy: 'ask', status: 'none' });
-  });
-
-  test('says before a person decides that the recipient bears a second commission', async () => {
-    const order = { network: 'bank', wallet: 'ACCOUNT-1', wallet_details: { bank_code: '123' } };
-    const marker = 'outcome=completed_partially fraction=0.4';
-    const { handle } = await startSteered(lab, 'withdraw', { marker, order, compensation: 'ask' });
-    expect((await parkedFor(handle)).attention?.reason).toContain('the recipient bears a second commission');
-    await decideNow(handle, 'accept');
-    await handle.result();
   });
 });
 

@@ -11,14 +11,11 @@ interface Row extends CaseFacts {
 }
 
 const ROWS: Row[] = [
-  { title: 'deposit: has no figures', type: 'deposit', changes: [['usd', '97.5']], left: {} },
+  { title: 'deposit: has no figures', type: 'deposit', changes: 'usd 97.5', left: {} },
   {
     title: 'exchange: what was asked for less what was taken',
     type: 'exchange',
-    changes: [
-      ['usd', '-6'],
-      ['btc', '0.00009'],
-    ],
+    changes: 'usd -6, btc 0.00009',
     left: { unexchanged: '4' },
   },
   {
@@ -26,12 +23,7 @@ const ROWS: Row[] = [
     type: 'exchange_withdraw',
     request: { amount: '100', amount_to: undefined },
     order: { expected_amount_from: '100', amount_to: '0.012', amount_to_fee: '0.001' },
-    changes: [
-      ['usd', '-70'],
-      ['eth', '0.02'],
-      ['eth', '-0.012'],
-      ['eth', '-0.001'],
-    ],
+    changes: 'usd -70, eth 0.02, eth -0.012, eth -0.001',
     left: { unexchanged: '30', unpaid: '0.008' },
   },
   {
@@ -40,18 +32,14 @@ const ROWS: Row[] = [
     request: { amount: '100', amount_to: undefined },
     order: { expected_amount_from: '100', amount_to_fee: '0.001' },
     payers: { from: null, to: 'client' },
-    changes: [
-      ['usd', '-100'],
-      ['eth', '0.02'],
-      ['eth', '-0.012'],
-    ],
+    changes: 'usd -100, eth 0.02, eth -0.012',
     left: { unexchanged: '0', unpaid: '0.008' },
   },
   {
     title: 'exchange_withdraw by amount_to: what it was expected to take counts as asked for',
     type: 'exchange_withdraw',
     order: { expected_amount_from: '1600' },
-    changes: [['usd', '-1000']],
+    changes: 'usd -1000',
     left: { unexchanged: '600', unpaid: '0' },
   },
   {
@@ -71,12 +59,7 @@ const ROWS: Row[] = [
     title: 'deposit_exchange, payer merchant: the deposit less the exchanged part',
     type: 'deposit_exchange',
     order: { amount_from: '0.01', amount_from_fee: '0.00005' },
-    changes: [
-      ['btc', '0.01'],
-      ['btc', '-0.00005'],
-      ['btc', '-0.007'],
-      ['usd', '447'],
-    ],
+    changes: 'btc 0.01, btc -0.00005, btc -0.007, usd 447',
     left: { unexchanged: '0.003' },
   },
   {
@@ -84,11 +67,7 @@ const ROWS: Row[] = [
     type: 'deposit_exchange',
     order: { amount_from: '0.01', amount_from_fee: '0.00005' },
     payers: client,
-    changes: [
-      ['btc', '0.00995'],
-      ['btc', '-0.007'],
-      ['usd', '447'],
-    ],
+    changes: 'btc 0.00995, btc -0.007, usd 447',
     left: { unexchanged: '0.00295' },
   },
   {
@@ -96,23 +75,14 @@ const ROWS: Row[] = [
     type: 'deposit_exchange_withdraw',
     order: { amount_from: '0.01', amount_from_fee: '0.00005', amount_to: '300', amount_to_fee: '2' },
     payers: { from: 'client', to: 'merchant' },
-    changes: [
-      ['btc', '0.00995'],
-      ['btc', '-0.009'],
-      ['usd', '570'],
-      ['usd', '-300'],
-      ['usd', '-2'],
-    ],
+    changes: 'btc 0.00995, btc -0.009, usd 570, usd -300, usd -2',
     left: { unexchanged: '0.00095', unpaid: '270' },
   },
   {
     title: 'withdraw, payer merchant: the commission is not part of what is left',
     type: 'withdraw',
     order: { amount_to: '15.5', amount_to_fee: '1' },
-    changes: [
-      ['usd', '-15.5'],
-      ['usd', '-1'],
-    ],
+    changes: 'usd -15.5, usd -1',
     left: { unpaid: '10' },
   },
   {
@@ -120,7 +90,7 @@ const ROWS: Row[] = [
     type: 'withdraw',
     order: { amount_to_fee: '1', amount_to: '14.5' },
     payers: client,
-    changes: [['usd', '-15.5']],
+    changes: 'usd -15.5',
     left: { unpaid: '10' },
   },
   { title: 'withdraw without changes: all of it', type: 'withdraw', left: { unpaid: '25.5' } },
@@ -136,12 +106,8 @@ const ROWS: Row[] = [
     type: 'exchange_withdraw',
     request: { amount: '123456789012345678.000000000000000001', amount_to: undefined },
     order: { amount_to: '98765432109876543.210000000000000001', amount_to_fee: '0.000000000000000003' },
-    changes: [
-      ['usd', '-123456789012345677.999999999999999999'],
-      ['eth', '98765432109876543.210000000000000007'],
-      ['eth', '-98765432109876543.210000000000000001'],
-      ['eth', '-0.000000000000000003'],
-    ],
+    changes:
+      'usd -123456789012345677.999999999999999999, eth 98765432109876543.210000000000000007, eth -98765432109876543.210000000000000001, eth -0.000000000000000003',
     left: { unexchanged: '0.000000000000000002', unpaid: '0.000000000000000006' },
   },
 ];
@@ -153,7 +119,7 @@ describe('figures', () => {
 
   it('take an unknown payer for the client, who leaves less; the checks then refuse to believe it', () => {
     const order = { amount_to: '15.5', amount_to_fee: '1' };
-    const facts: CaseFacts = { order, changes: [['usd', '-16.5']], payers: null };
+    const facts: CaseFacts = { order, changes: 'usd -16.5', payers: null };
     expect(written(figures(caseOf('withdraw', 'completed_partially', facts)))).toEqual({ unpaid: '9' });
   });
 });
@@ -173,10 +139,7 @@ describe('requestedAmount', () => {
 describe('remainders', () => {
   it('name the sides above zero with their currencies', () => {
     const c = caseOf('deposit_exchange_withdraw', 'completed_partially', {
-      changes: [
-        ['btc', '0.001'],
-        ['usd', '3.50'],
-      ],
+      changes: 'btc 0.001, usd 3.50',
     });
     expect(remainders(c, figures(c))).toEqual([
       { kind: 'unexchanged', currency: 'btc', amount: '0.001' },
@@ -184,7 +147,7 @@ describe('remainders', () => {
     ]);
   });
   it('are empty when nothing is left or a figure is negative', () => {
-    const c = caseOf('exchange', 'completed_partially', { changes: [['usd', '-11']] });
+    const c = caseOf('exchange', 'completed_partially', { changes: 'usd -11' });
     expect(remainders(c, figures(c))).toEqual([]);
   });
 });

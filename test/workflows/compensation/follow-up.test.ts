@@ -24,171 +24,117 @@ interface Row extends Pick<CaseFacts, 'request'> {
   title: string;
   type: Type;
   move: Move;
-  amount: string;
+  /** The follow-up's request besides its id and description. */
+  made: { type: ReturnType<typeof followUpOrder>['type'] } & Record<string, unknown>;
   named?: Named;
-  followUp: ReturnType<typeof followUpOrder>;
 }
 
-const followUpOf = ({ type, request, move, amount, named }: Row) => {
-  const c = caseOf(type, 'completed_partially', { request });
-  return followUpOrder(c, move, amount, `${c.request.order_id}.r1`, named);
+const caseFor = ({ type, request }: Row) => caseOf(type, 'completed_partially', { request });
+const followUpOf = (row: Row) => {
+  const c = caseFor(row);
+  return followUpOrder(c, row.move, String(row.made.amount), `${c.request.order_id}.r1`, row.named);
 };
 
-const byAmount = { amount: '100', amount_to: undefined };
 const REVERT_TO: RevertTarget = { network: 'bitcoin', wallet: BITCOIN, wallet_memo: '7' };
-const refund = { network: 'bitcoin', wallet: BITCOIN, wallet_memo: '7' };
 const { order_id: _, ...CARDS } = CARDS_REQUEST;
 const NAMED_CARDS: CardPart[] = [{ amount: '0.15', wallet: OTHER_CARD }];
-const of = (id: string) => ({ order_id: `${id}.r1`, description: `Follow-up of ${id}` });
+const SEPA = {
+  client_info: { client_id: 'c-7' },
+  network: 'sepa',
+  wallet: SEPA_IBAN,
+  wallet_memo: '42',
+  wallet_details: { recipient_email: 'a@example.com', recipient_name: 'A' },
+};
 
 const ROWS: Row[] = [
   {
     title: 'PAY of a withdraw: to the same wallet',
     type: 'withdraw',
     move: PAY,
-    amount: '10',
-    followUp: {
-      type: 'withdraw',
-      request: { ...of('w-1'), currency: 'usd', network: 'card', amount: '10', wallet: CARD },
-    },
+    made: { type: 'withdraw', currency: 'usd', network: 'card', amount: '10', wallet: CARD },
   },
   {
     title: 'PAY keeps client info, memo and details, and neither description nor delay',
     type: 'withdraw',
-    request: {
-      description: 'full salary',
-      client_info: { client_id: 'c-7' },
-      network: 'sepa',
-      wallet: SEPA_IBAN,
-      wallet_memo: '42',
-      wallet_details: { recipient_email: 'a@example.com', recipient_name: 'A' },
-      delay_order_for_minutes: 5,
-    },
+    request: { ...SEPA, description: 'full salary', delay_order_for_minutes: 5 },
     move: PAY,
-    amount: '10',
-    followUp: {
-      type: 'withdraw',
-      request: {
-        ...of('w-1'),
-        client_info: { client_id: 'c-7' },
-        currency: 'usd',
-        network: 'sepa',
-        amount: '10',
-        wallet: SEPA_IBAN,
-        wallet_memo: '42',
-        wallet_details: { recipient_email: 'a@example.com', recipient_name: 'A' },
-      },
-    },
+    made: { type: 'withdraw', ...SEPA, currency: 'usd', amount: '10' },
   },
   {
     title: 'PAY to the cards that a person named, and to no others',
     type: 'withdraw',
     request: CARDS,
     move: PAY,
-    amount: '0.15',
     named: { cards: NAMED_CARDS },
-    followUp: {
-      type: 'withdraw',
-      request: {
-        ...of('w-1'),
-        currency: 'usd',
-        network: 'multiple_cards',
-        amount: '0.15',
-        wallet: 'several',
-        wallet_details: NAMED_CARDS,
-      },
-    },
+    made: { type: 'withdraw', ...CARDS, amount: '0.15', wallet_details: NAMED_CARDS },
   },
   {
     title: 'PAY of an order with an exchange: from the currency it was exchanged into',
     type: 'exchange_withdraw',
     move: PAY,
-    amount: '0.02',
-    followUp: {
-      type: 'withdraw',
-      request: { ...of('xw-1'), currency: 'eth', network: 'ethereum', amount: '0.02', wallet: ETHEREUM },
-    },
+    made: { type: 'withdraw', currency: 'eth', network: 'ethereum', amount: '0.02', wallet: ETHEREUM },
   },
   {
     title: 'EXCHANGE: the same way',
     type: 'exchange',
     move: EXCHANGE,
-    amount: '6',
-    followUp: { type: 'exchange', request: { ...of('x-1'), currency_from: 'usd', currency_to: 'btc', amount: '6' } },
+    made: { type: 'exchange', currency_from: 'usd', currency_to: 'btc', amount: '6' },
   },
   {
     title: 'EXCHANGE of a deposit: from the balance, not by another deposit',
     type: 'deposit_exchange',
     move: EXCHANGE,
-    amount: '0.004',
-    followUp: {
-      type: 'exchange',
-      request: { ...of('dx-1'), currency_from: 'btc', currency_to: 'usd', amount: '0.004' },
-    },
+    made: { type: 'exchange', currency_from: 'btc', currency_to: 'usd', amount: '0.004' },
   },
   {
     title: 'EXCHANGE_AND_PAY: to the same wallet, by amount, without the delay',
     type: 'exchange_withdraw',
-    request: byAmount,
+    request: { amount: '100', amount_to: undefined },
     move: EXCHANGE_AND_PAY,
-    amount: '60',
-    followUp: {
+    made: {
       type: 'exchange_withdraw',
-      request: {
-        ...of('xw-1'),
-        currency_from: 'usd',
-        amount: '60',
-        currency_to: 'eth',
-        network_to: 'ethereum',
-        wallet: ETHEREUM,
-      },
+      currency_from: 'usd',
+      amount: '60',
+      currency_to: 'eth',
+      network_to: 'ethereum',
+      wallet: ETHEREUM,
     },
   },
   {
     title: 'EXCHANGE_TO_PAY of an exact payout: exchanges only, by amount',
     type: 'exchange_withdraw',
     move: EXCHANGE_TO_PAY,
-    amount: '60',
-    followUp: { type: 'exchange', request: { ...of('xw-1'), currency_from: 'usd', currency_to: 'eth', amount: '60' } },
+    made: { type: 'exchange', currency_from: 'usd', currency_to: 'eth', amount: '60' },
   },
   {
     title: 'UNDO_EXCHANGE: the other way',
     type: 'deposit_exchange',
     move: UNDO_EXCHANGE,
-    amount: '120',
-    followUp: {
-      type: 'exchange',
-      request: { ...of('dx-1'), currency_from: 'usd', currency_to: 'btc', amount: '120' },
-    },
+    made: { type: 'exchange', currency_from: 'usd', currency_to: 'btc', amount: '120' },
   },
   {
     title: 'EXCHANGE_BACK: the other way',
     type: 'exchange_withdraw',
     move: EXCHANGE_BACK,
-    amount: '0.02',
-    followUp: {
-      type: 'exchange',
-      request: { ...of('xw-1'), currency_from: 'eth', currency_to: 'usd', amount: '0.02' },
-    },
+    made: { type: 'exchange', currency_from: 'eth', currency_to: 'usd', amount: '0.02' },
   },
   {
     title: 'REFUND: in the deposited currency, to revertTo',
     type: 'deposit_exchange_withdraw',
     move: REFUND,
-    amount: '0.004',
     named: { revertTo: REVERT_TO },
-    followUp: { type: 'withdraw', request: { ...of('dxw-1'), currency: 'btc', amount: '0.004', ...refund } },
+    made: { type: 'withdraw', currency: 'btc', amount: '0.004', ...REVERT_TO },
   },
 ];
 
 describe('followUpOrder', () => {
-  test.for(ROWS)('$title', (row) => {
-    expect(followUpOf(row)).toEqual(row.followUp);
-  });
-
-  test.for(ROWS)('$title: the validation accepts it', (row) => {
-    const { type, request } = followUpOf(row);
-    expect(validateOrderInput(type, { order: request }, { followUp: true })).toHaveProperty('input');
+  test.for(ROWS)('$title, and the validation accepts it', (row) => {
+    const { order_id: of } = caseFor(row).request;
+    const { type, ...fields } = row.made;
+    const made = followUpOf(row);
+    const request = { ...fields, order_id: `${of}.r1`, description: `Follow-up of ${of}` };
+    expect(made).toEqual({ type, request });
+    expect(validateOrderInput(made.type, { order: made.request }, { followUp: true })).toHaveProperty('input');
   });
 
   it('never refunds without revertTo, also where the wallet that the deposit came from is known', () => {

@@ -48,17 +48,14 @@ const ROWS: Row[] = [
     title: 'a withdraw: pays what is left',
     type: 'withdraw',
     order: { amount_to: '15.5' },
-    changes: [['usd', '-15.5']],
+    changes: 'usd -15.5',
     offers: ['finish unpaid as withdraw (10 usd)'],
     auto: { finish: '10' },
   },
   {
     title: 'an exchange: goes on with R_F, or back with net[T]',
     type: 'exchange',
-    changes: [
-      ['usd', '-4'],
-      ['btc', '0.00006'],
-    ],
+    changes: 'usd -4, btc 0.00006',
     offers: ['finish unexchanged as exchange (6 usd)', 'revert as exchange (0.00006 btc)'],
     auto: { finish: '6', revert: '0.00006' },
   },
@@ -73,11 +70,7 @@ const ROWS: Row[] = [
     title: 'a deposit_exchange: the refund needs revertTo',
     type: 'deposit_exchange',
     order: came,
-    changes: [
-      ['btc', '0.01'],
-      ['btc', '-0.006'],
-      ['usd', '380'],
-    ],
+    changes: 'btc 0.01, btc -0.006, usd 380',
     offers: [
       'finish unexchanged as exchange (0.004 btc)',
       'revert as exchange (380 usd)',
@@ -90,12 +83,7 @@ const ROWS: Row[] = [
     type: 'deposit_exchange_withdraw',
     order: { ...came, amount_to: '380' },
     revertTo: REVERT_TO,
-    changes: [
-      ['btc', '0.01'],
-      ['btc', '-0.006'],
-      ['usd', '380'],
-      ['usd', '-380'],
-    ],
+    changes: 'btc 0.01, btc -0.006, usd 380, usd -380',
     offers: ['finish unexchanged as exchange_withdraw (0.004 btc)', 'revert unexchanged as withdraw (0.004 btc)'],
     auto: { finish: '0.004', revert: '0.004' },
   },
@@ -103,12 +91,7 @@ const ROWS: Row[] = [
     title: 'a deposit_exchange_withdraw with R_F and no revertTo: refunds by decision only',
     type: 'deposit_exchange_withdraw',
     order: { ...came, amount_to: '380' },
-    changes: [
-      ['btc', '0.01'],
-      ['btc', '-0.006'],
-      ['usd', '380'],
-      ['usd', '-380'],
-    ],
+    changes: 'btc 0.01, btc -0.006, usd 380, usd -380',
     offers: [
       'finish unexchanged as exchange_withdraw (0.004 btc)',
       'revert unexchanged as withdraw (0.004 btc, needs revertTo)',
@@ -119,11 +102,7 @@ const ROWS: Row[] = [
     title: 'a deposit_exchange_withdraw with R_T: pays, or back before any refund',
     type: 'deposit_exchange_withdraw',
     order: came,
-    changes: [
-      ['btc', '0.01'],
-      ['btc', '-0.01'],
-      ['usd', '200'],
-    ],
+    changes: 'btc 0.01, btc -0.01, usd 200',
     offers: ['finish unpaid as withdraw (200 usd)', 'revert unpaid as exchange (200 usd)'],
     auto: { finish: '200' },
   },
@@ -131,10 +110,7 @@ const ROWS: Row[] = [
     title: 'an exchange_withdraw with R_T: pays, or back',
     type: 'exchange_withdraw',
     request: byAmount,
-    changes: [
-      ['usd', '-100'],
-      ['eth', '0.02'],
-    ],
+    changes: 'usd -100, eth 0.02',
     offers: ['finish unpaid as withdraw (0.02 eth)', 'revert unpaid as exchange (0.02 eth)'],
     auto: { finish: '0.02', revert: '0.02' },
   },
@@ -142,17 +118,14 @@ const ROWS: Row[] = [
     title: 'an exact payout with R_F: exchanges first, by decision',
     type: 'exchange_withdraw',
     order: { expected_amount_from: '1600' },
-    changes: [['usd', '-1000']],
+    changes: 'usd -1000',
     offers: ['finish unexchanged as exchange (600 usd)'],
   },
   {
     title: 'left in two places: everything by decision',
     type: 'exchange_withdraw',
     request: byAmount,
-    changes: [
-      ['usd', '-40'],
-      ['eth', '0.02'],
-    ],
+    changes: 'usd -40, eth 0.02',
     offers: [
       'finish unpaid as withdraw (0.02 eth)',
       'finish unexchanged as exchange_withdraw (60 usd)',
@@ -164,7 +137,7 @@ const ROWS: Row[] = [
     type: 'withdraw',
     request: CARDS,
     order: { amount_to: '0.1' },
-    changes: [['usd', '-0.1']],
+    changes: 'usd -0.1',
     offers: ['finish unpaid as withdraw (0.2 usd, needs wallet_details)'],
   },
   {
@@ -186,10 +159,10 @@ const ROWS: Row[] = [
     type: 'deposit_exchange',
     status: 'error',
     order: came,
-    changes: [['btc', '0.01']],
+    changes: 'btc 0.01',
     offers: ['finish unexchanged as exchange (0.01 btc)', 'revert unexchanged as withdraw (0.01 btc, needs revertTo)'],
   },
-  { title: 'a deposit', type: 'deposit', changes: [['usd', '100']], offers: [] },
+  { title: 'a deposit', type: 'deposit', changes: 'usd 100', offers: [] },
 ];
 
 describe('offers', () => {
@@ -240,11 +213,7 @@ describe('offers', () => {
     { title: 'pays nothing when it was exceeded', paid: '0.6', left: '0.1', amount: undefined },
   ];
   test.for(STRICT)('$title', ({ paid, left, amount }) => {
-    const changes: [string, string][] = [
-      ['usd', '-1600'],
-      ['eth', new Big(left).plus(paid ?? 0).toFixed()],
-      ['eth', `-${paid ?? 0}`],
-    ];
+    const changes = `usd -1600, eth ${new Big(left).plus(paid ?? 0).toFixed()}, eth -${paid ?? 0}`;
     const order = { expected_amount_from: '1600', amount_to: paid };
     const { offers } = opened('exchange_withdraw', { order, changes });
     const pay = offers.find(({ move }) => move.action === 'finish');
@@ -252,10 +221,7 @@ describe('offers', () => {
   });
 
   it('never refund more than the deposit brought', () => {
-    const changes: [string, string][] = [
-      ['btc', '0.00995'],
-      ['btc', '-0.001'],
-    ];
+    const changes = 'btc 0.00995, btc -0.001';
     const order = { ...came, amount_from_fee: '0.00005' };
     const payers = { from: 'client', to: 'merchant' };
     const c = caseOf('deposit_exchange', 'completed_partially', { order, changes, payers });
@@ -269,11 +235,7 @@ describe('offers', () => {
 describe('a decision', () => {
   const { offers } = opened('deposit_exchange', {
     order: came,
-    changes: [
-      ['btc', '0.01'],
-      ['btc', '-0.006'],
-      ['usd', '380'],
-    ],
+    changes: 'btc 0.01, btc -0.006, usd 380',
   });
   const choose = (decision: Partial<Decision>) => {
     const chosen = chooseOffer(offers, decision);

@@ -32,12 +32,7 @@ function payout(asked: string, received: string, paid: string, fees: { charged: 
       amount_to: paid,
       amount_to_fee: fees.quoted,
     },
-    changes: [
-      ['usd', `-${asked}`],
-      ['uah', received],
-      ['uah', `-${paid}`],
-      ['uah', `-${fees.charged}`],
-    ] as [string, string][],
+    changes: `usd -${asked}, uah ${received}, uah -${paid}, uah -${fees.charged}`,
     charged: { amount_to_fee: fees.charged },
   };
 }
@@ -94,14 +89,7 @@ const QUOTED: Quoted[] = [
       amount_to: '200',
       amount_to_fee: '7.5',
     },
-    changes: [
-      ['btc', '0.01'],
-      ['btc', '-0.00005'],
-      ['btc', '-0.01'],
-      ['usd', '500'],
-      ['usd', '-200'],
-      ['usd', '-3'],
-    ],
+    changes: 'btc 0.01, btc -0.00005, btc -0.01, usd 500, usd -200, usd -3',
     left: { unexchanged: '0', unpaid: '300' },
     before: '304.5',
     charged: { amount_to_fee: '3' },
@@ -110,12 +98,7 @@ const QUOTED: Quoted[] = [
     title: 'an underpaid deposit whose commission the merchant pays',
     type: 'deposit_exchange',
     order: { ...DEPOSIT, amount_from_fee: '0.00005' },
-    changes: [
-      ['btc', '0.005'],
-      ['btc', '-0.000025'],
-      ['btc', '-0.002'],
-      ['usd', '100'],
-    ],
+    changes: 'btc 0.005, btc -0.000025, btc -0.002, usd 100',
     // The withheld commission cannot be told from what was exchanged: never more than 0.003.
     left: { unexchanged: '0.002975' },
     before: '0.003025',
@@ -126,11 +109,7 @@ const QUOTED: Quoted[] = [
     type: 'deposit_exchange',
     order: { ...DEPOSIT, amount_from: '0.02', expected_amount_to: '497.5', amount_from_fee: '0.00005' },
     payers: { from: 'client', to: null },
-    changes: [
-      ['btc', '0.0199'],
-      ['btc', '-0.002'],
-      ['usd', '100'],
-    ],
+    changes: 'btc 0.0199, btc -0.002, usd 100',
     left: { unexchanged: '0.0179' },
     before: '0.0179',
     charged: { amount_from_fee: '0.0001' },

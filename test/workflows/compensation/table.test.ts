@@ -47,7 +47,7 @@ describe('the compensation table', () => {
         .filter((status) => status !== 'completed_partially')
         .flatMap((status) => [
           rowOf(caseOf(type, status), nothing),
-          rowOf(caseOf(type, status, { changes: [['usd', '-1']] }), nothing),
+          rowOf(caseOf(type, status, { changes: 'usd -1' }), nothing),
         ]),
     );
     expect(rows.filter((row) => moveByPolicy(row, 'finish') ?? moveByPolicy(row, 'revert'))).toEqual([]);
