@@ -71,7 +71,7 @@ function limitErrors(amount: Amount, entry: RateEntry): FieldError[] {
   return [];
 }
 
-/** What the rates hold for the pair of an order; undefined when it is not offered. */
+/** Returns the rates of an order's pair; undefined when it is not offered. */
 function listed(type: OrderType, order: CreateRequest, rates: Rates): RateEntry | Malformed | undefined {
   const entries = rates[type] ?? {};
   const key = rateKeyOf(type, order);
@@ -93,28 +93,26 @@ export function payersOf(rates: Rates | undefined, type: OrderType, order: Creat
 const notOffered = (type: OrderType, order: CreateRequest): string =>
   `pair ${maskName(rateKeyOf(type, order))} is not offered for ${type}`;
 
-/** Said where the rates of an order's pair cannot be read, which does not mean that it is not offered; else undefined. */
-export function unreadableRate(rates: Rates, type: OrderType, order: CreateRequest): string | undefined {
-  const entry = listed(type, order, rates);
-  if (!entry || !isMalformed(entry)) return undefined;
-  return `the rates of pair ${maskName(rateKeyOf(type, order))} could not be read (${entry.malformed})`;
-}
-
-/** Why an order cannot be checked against the rates and is sent all the same; undefined = it can. */
+/**
+ * Returns why an order cannot be checked against the rates and is sent all the same: its rate is unreadable, or with 'warn'
+ * its pair is not offered.
+ */
 export function uncheckableBy(
   rates: Rates,
   type: OrderType,
   order: CreateRequest,
   formatChecks?: FormatChecks,
 ): string | undefined {
-  if (formatChecks === 'warn' && !listed(type, order, rates)) return notOffered(type, order);
-  return unreadableRate(rates, type, order);
+  const entry = listed(type, order, rates);
+  if (!entry) return formatChecks === 'warn' ? notOffered(type, order) : undefined;
+  if (!isMalformed(entry)) return undefined;
+  return `the rates of pair ${maskName(rateKeyOf(type, order))} could not be read (${entry.malformed})`;
 }
 
 /**
  * Checks a validated order against the rates: pair offered, decimal places, limits of the side it starts from. Limits
  * apply to `amount` only (for `withdraw` the payout amount: its entries state both sides in one currency); with
- * `amount_to` the service computes the other side itself. A pair whose entry cannot be read passes: see `unreadableRate`.
+ * `amount_to` the service computes the other side itself. A pair whose entry cannot be read passes: see `uncheckableBy`.
  */
 export function checkAgainstRates(type: OrderType, order: CreateRequest, rates: Rates): FieldError[] {
   const entry = listed(type, order, rates);

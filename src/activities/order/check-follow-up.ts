@@ -4,7 +4,7 @@ import { decimal, toAmount } from '../../contract/money.js';
 import type { CheckFollowUpInput, FollowUpCheck } from '../../contract/order/activities.js';
 import type { Rates } from '../../contract/service-objects.js';
 import { validateOrderInput } from '../../validation/order-input.js';
-import { checkAgainstRates, payersOf, rateEntryOf, rateKeyOf, unreadableRate } from '../../validation/rate-checks.js';
+import { checkAgainstRates, payersOf, rateEntryOf, rateKeyOf, uncheckableBy } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { noReading, retryOrTell } from '../failures.js';
 import { unreadableBalance } from './balances.js';
@@ -25,7 +25,7 @@ export function checkFollowUpActivity(deps: ActivityDeps) {
       if ('errors' in checked) return refused(describeFieldErrors(checked.errors));
       const rates = await account.service.rates();
       // No reading: neither offered nor not.
-      const unreadable = unreadableRate(rates, type, request) ?? unreadableRate(rates, order.type, order.request);
+      const unreadable = uncheckableBy(rates, type, request) ?? uncheckableBy(rates, order.type, order.request);
       if (unreadable) throw noReading(unreadable);
       const orderPayers = payersOf(rates, order.type, order.request);
       return { ...(await checkAgainst(account, rates, input)), ...(orderPayers && { orderPayers }) };

@@ -66,7 +66,7 @@ export function readOutcomeActivity(deps: ActivityDeps) {
 const UNREAD_FROM_ATTEMPT = 4;
 
 /** The list's half of a reading, with what it shows beside the order. */
-type Listed = { item: OrderListItem } & Pick<OutcomeReading, 'followUps' | 'followUpBases' | 'unreadFollowUps'>;
+type Listed = { item: OrderListItem } & Pick<OutcomeReading, 'followUpBases' | 'unreadFollowUps'>;
 
 /**
  * The list item of an order, with the follow-ups that exist beside those that are known: a run that Temporal lost, or that a backup
@@ -90,7 +90,6 @@ async function readWithFollowUps(
   return {
     item,
     ...(shown.length > 0 && {
-      followUps: shown.map(({ user_order_id }) => user_order_id),
       followUpBases: shown.map((of) => basisOf({ order: of, changes: of.balance_changes })),
     }),
     ...(malformed.length > 0 && { unreadFollowUps: true }),
@@ -208,8 +207,8 @@ export async function staleBasis(
 }
 
 function whyStale(was: Basis, reading: OutcomeReading, name: string): string | undefined {
-  const { followUps = [] } = reading;
-  if (followUps.length > 0) return `${followUps.join(', ')} exists, which is not known to what this was made for`;
+  const others = (reading.followUpBases ?? []).map(({ user_order_id }) => user_order_id);
+  if (others.length > 0) return `${others.join(', ')} exists, which is not known to what this was made for`;
   const differences = basisDifferences(was, reading);
   return differences.length > 0
     ? `${name} has changed since this was made for it (${differences.join(', ')})`

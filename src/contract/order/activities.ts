@@ -225,9 +225,7 @@ export interface Turn {
 
 /** Two views of a final order that must agree before money moves. */
 export interface OutcomeReading extends Reading {
-  /** Follow-ups of a lost run. */
-  followUps?: string[];
-  /** What each of those shows. */
+  /** Follow-ups of a lost run, as they are shown. */
   followUpBases?: Basis[];
   /** The order list shows an unreadable item, which may be another of them. */
   unreadFollowUps?: true;

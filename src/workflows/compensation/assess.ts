@@ -40,14 +40,8 @@ export interface Assessment {
   funds: Funds;
   /** Possible moves; none while there is a doubt. */
   offers: Offer[];
-  /** Follow-ups of a lost run that this run has not adopted. */
-  lost: LostFollowUp[];
-}
-
-/** A follow-up seen at the service. `basis`: what it showed. */
-export interface LostFollowUp {
-  orderId: string;
-  basis?: Basis;
+  /** Follow-ups of a lost run that this run has not adopted, as the service showed them. */
+  lost: Basis[];
 }
 
 /**
@@ -78,7 +72,9 @@ export async function assess(run: OrderRun, sent: Sent[], before?: Assessment): 
   const certain = doubts.length === 0 && followed.sentDoubts.length === 0;
   const possible = certain ? offersOf(c, followed.funds, row, run.input.revertTo) : [];
   const lost = lostFollowUps(reading, known, before?.lost);
-  const canTakeUp = possible.length > 0 && isNext(lost, followUpOrderId(of, sent.length + 1));
+  // Lost follow-ups are adopted in their order: without the next one, money would be paid twice.
+  const next = followUpOrderId(of, sent.length + 1);
+  const canTakeUp = possible.length > 0 && lost.some(({ user_order_id }) => user_order_id === next);
   const lostDoubts = canTakeUp ? [] : lostInWords(lost);
   return {
     ...followed,
@@ -96,26 +92,21 @@ export async function assess(run: OrderRun, sent: Sent[], before?: Assessment): 
 
 /** Follow-ups shown now or before: one that was shown never counts as absent. */
 function lostFollowUps(
-  { followUps = [], followUpBases: bases = [] }: OutcomeReading,
+  { followUpBases: shown = [] }: OutcomeReading,
   known: readonly string[],
-  before: readonly LostFollowUp[] = [],
-): LostFollowUp[] {
-  const shown = followUps.map((orderId) => ({
-    orderId,
-    basis: bases.find(({ user_order_id }) => user_order_id === orderId),
-  }));
-  const gone = before.filter(({ orderId }) => !followUps.includes(orderId) && !known.includes(orderId));
-  return [...shown, ...gone];
+  before: readonly Basis[] = [],
+): Basis[] {
+  const found = [...known, ...shown.map(({ user_order_id }) => user_order_id)];
+  return [...shown, ...before.filter(({ user_order_id }) => !found.includes(user_order_id))];
 }
 
 /** Returns the words for follow-ups of a lost run. */
-export const lostInWords = (lost: readonly LostFollowUp[]): string[] =>
+export const lostInWords = (lost: readonly Basis[]): string[] =>
   lost.length === 0
     ? []
-    : [`${lost.map(({ orderId }) => orderId).join(', ')} exists at the service, sent by a run that is lost`];
-
-/** Lost follow-ups are adopted in their order: without the next one, money would be paid twice. */
-const isNext = (lost: readonly LostFollowUp[], next: string): boolean => lost.some(({ orderId }) => orderId === next);
+    : [
+        `${lost.map(({ user_order_id }) => user_order_id).join(', ')} exists at the service, sent by a run that is lost`,
+      ];
 
 const unreadBeside = (of: string): string =>
   `the order list shows an item beside ${of} that cannot be read: it may be a follow-up that a run which is lost has sent. ` +

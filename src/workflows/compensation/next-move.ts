@@ -6,7 +6,7 @@ import type { RevertTarget } from '../../contract/order/input-and-result.js';
 import type { TakenDecision } from '../../contract/order/messages.js';
 import { factsOf } from '../../contract/order/types.js';
 import type { FinalStatus } from '../../contract/service-objects.js';
-import { type Assessment, type LostFollowUp, lostInWords, type Sent } from './assess.js';
+import { type Assessment, lostInWords, type Sent } from './assess.js';
 import { chargedSides, payerDoubts } from './checks.js';
 import { afterFollowUp, type FollowUp, followUpCosts, followUpOrder, type Named } from './moves.js';
 import { isUnfinished, type Offer, offerByPolicy, totalOf } from './offers.js';
@@ -128,8 +128,8 @@ function afterIt(assessment: Assessment, ended: Sent): NextMove {
 }
 
 /** Returns lost follow-ups other than `ended`, unless no order came of it here. */
-export const lostBeside = ({ lost }: Assessment, { request, end }: Sent): LostFollowUp[] =>
-  lost.filter(({ orderId }) => orderId !== request.order_id || end.kind === 'none');
+export const lostBeside = ({ lost }: Assessment, { request, end }: Sent): Basis[] =>
+  lost.filter(({ user_order_id }) => user_order_id !== request.order_id || end.kind === 'none');
 
 function followUpOf({ case: c, sent }: Assessment, { offer, named }: Choice): FollowUp {
   const amount = toAmount(named.cards ? totalOf(named.cards) : offer.amount);
@@ -144,7 +144,7 @@ const isOnlyWay = ({ offers, sent }: Assessment, { named }: Choice): boolean =>
 /** Returns what a follow-up is made for. An existing follow-up is part of it. */
 const madeFor = ({ readings, lost }: Assessment, orderId: string): Basis[] => [
   ...readings.map(basisOf),
-  ...lost.flatMap(({ orderId: id, basis }) => (id === orderId && basis ? [basis] : [])),
+  ...lost.filter(({ user_order_id }) => user_order_id === orderId),
 ];
 
 /** Asks if the payers of the order's commissions are in doubt now. */

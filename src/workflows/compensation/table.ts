@@ -1,6 +1,6 @@
 import { decimalOrZero } from '../../contract/money.js';
 import type { CompensationPolicy } from '../../contract/order/input-and-result.js';
-import { factsOf, ORDER_TYPES, type OrderType } from '../../contract/order/types.js';
+import { factsOf, type OrderType } from '../../contract/order/types.js';
 import { type Case, type Figures, startsWithDeposit } from './figures.js';
 import {
   EXCHANGE,
@@ -54,6 +54,10 @@ const error = (s: OrderEnding): boolean => s.status === 'error';
 const leaves = (s: OrderEnding, type: OrderType, left: OrderEnding['left']): boolean =>
   s.type === type && s.left === left;
 
+/** One remainder of a partial order; `strict` only where it makes a difference. */
+const inPart = (type: OrderType, left: 'unexchanged' | 'unpaid', strict?: boolean) => (s: OrderEnding) =>
+  partial(s) && leaves(s, type, left) && (strict === undefined || s.strict === strict);
+
 const auto = (byPolicy: Move, ...byDecision: Move[]): Way => ({ byPolicy, byDecision });
 const decide = (...byDecision: Move[]): Way => ({ byDecision });
 
@@ -62,91 +66,6 @@ const acceptOnly = { finish: 'ask', revert: 'ask', byDefault: 'ask' } as const;
 
 /** Name of the row of a payout that was paid in part. */
 export const PAID_IN_PART = 'paid out in part';
-
-/** Remainders in one place of orders done in part, by type. */
-const LEFT_IN_PART: Record<OrderType, readonly Row[]> = {
-  deposit: [],
-  deposit_exchange: [
-    {
-      name: 'the deposit was not exchanged in full',
-      applies: (s) => s.left === 'unexchanged',
-      finish: auto(EXCHANGE),
-      revert: auto(UNDO_EXCHANGE, REFUND),
-      byDefault: 'report',
-    },
-  ],
-  deposit_exchange_withdraw: [
-    {
-      name: 'the deposit was exchanged, but not paid out in full',
-      applies: (s) => s.left === 'unpaid',
-      finish: auto(PAY),
-      // First the exchange back, then the refund.
-      revert: decide(EXCHANGE_BACK, REFUND),
-      byDefault: 'ask',
-    },
-    {
-      name: 'the deposit was neither exchanged nor paid out in full',
-      applies: (s) => s.left === 'unexchanged' && !s.strict,
-      finish: auto(EXCHANGE_AND_PAY, PAY),
-      revert: auto(REFUND, EXCHANGE_BACK),
-      byDefault: 'ask',
-    },
-    {
-      name: 'the deposit for an exact payout was neither exchanged nor paid out in full',
-      applies: (s) => s.left === 'unexchanged' && s.strict,
-      finish: decide(EXCHANGE_TO_PAY, PAY),
-      revert: auto(REFUND, EXCHANGE_BACK),
-      byDefault: 'ask',
-    },
-  ],
-  exchange: [
-    {
-      name: 'not exchanged in full',
-      applies: (s) => s.left === 'unexchanged',
-      finish: auto(EXCHANGE),
-      revert: auto(UNDO_EXCHANGE),
-      byDefault: 'report',
-    },
-  ],
-  exchange_withdraw: [
-    {
-      name: 'exchanged, but not paid out in full',
-      applies: (s) => s.left === 'unpaid',
-      finish: auto(PAY),
-      revert: auto(EXCHANGE_BACK),
-      byDefault: 'ask',
-    },
-    {
-      name: 'neither exchanged nor paid out in full',
-      applies: (s) => s.left === 'unexchanged' && !s.strict,
-      // PAY: what an earlier follow-up exchanged but could not pay.
-      finish: auto(EXCHANGE_AND_PAY, PAY),
-      // The remainder is where it came from.
-      revert: 'report',
-      byDefault: 'ask',
-    },
-    {
-      name: 'an exact payout neither exchanged nor paid out in full',
-      applies: (s) => s.left === 'unexchanged' && s.strict,
-      finish: decide(EXCHANGE_TO_PAY, PAY),
-      revert: 'report',
-      byDefault: 'ask',
-    },
-  ],
-  withdraw: [
-    {
-      name: PAID_IN_PART,
-      applies: (s) => s.left === 'unpaid',
-      finish: auto(PAY),
-      // Paid money cannot return.
-      revert: 'report',
-      byDefault: 'ask',
-    },
-  ],
-};
-
-const doneInPart = (type: OrderType): Row[] =>
-  LEFT_IN_PART[type].map((row) => ({ ...row, applies: (s) => partial(s) && s.type === type && row.applies(s) }));
 
 /** THE table of remainders: the first row that applies holds. */
 export const COMPENSATION_TABLE: readonly Row[] = [
@@ -177,7 +96,73 @@ export const COMPENSATION_TABLE: readonly Row[] = [
     revert: decide(EXCHANGE_BACK, REFUND),
     byDefault: 'ask',
   },
-  ...ORDER_TYPES.flatMap(doneInPart),
+  {
+    name: 'the deposit was not exchanged in full',
+    applies: inPart('deposit_exchange', 'unexchanged'),
+    finish: auto(EXCHANGE),
+    revert: auto(UNDO_EXCHANGE, REFUND),
+    byDefault: 'report',
+  },
+  {
+    name: 'the deposit was exchanged, but not paid out in full',
+    applies: inPart('deposit_exchange_withdraw', 'unpaid'),
+    finish: auto(PAY),
+    // First the exchange back, then the refund.
+    revert: decide(EXCHANGE_BACK, REFUND),
+    byDefault: 'ask',
+  },
+  {
+    name: 'the deposit was neither exchanged nor paid out in full',
+    applies: inPart('deposit_exchange_withdraw', 'unexchanged', false),
+    finish: auto(EXCHANGE_AND_PAY, PAY),
+    revert: auto(REFUND, EXCHANGE_BACK),
+    byDefault: 'ask',
+  },
+  {
+    name: 'the deposit for an exact payout was neither exchanged nor paid out in full',
+    applies: inPart('deposit_exchange_withdraw', 'unexchanged', true),
+    finish: decide(EXCHANGE_TO_PAY, PAY),
+    revert: auto(REFUND, EXCHANGE_BACK),
+    byDefault: 'ask',
+  },
+  {
+    name: 'not exchanged in full',
+    applies: inPart('exchange', 'unexchanged'),
+    finish: auto(EXCHANGE),
+    revert: auto(UNDO_EXCHANGE),
+    byDefault: 'report',
+  },
+  {
+    name: 'exchanged, but not paid out in full',
+    applies: inPart('exchange_withdraw', 'unpaid'),
+    finish: auto(PAY),
+    revert: auto(EXCHANGE_BACK),
+    byDefault: 'ask',
+  },
+  {
+    name: 'neither exchanged nor paid out in full',
+    applies: inPart('exchange_withdraw', 'unexchanged', false),
+    // PAY: what an earlier follow-up exchanged but could not pay.
+    finish: auto(EXCHANGE_AND_PAY, PAY),
+    // The remainder is where it came from.
+    revert: 'report',
+    byDefault: 'ask',
+  },
+  {
+    name: 'an exact payout neither exchanged nor paid out in full',
+    applies: inPart('exchange_withdraw', 'unexchanged', true),
+    finish: decide(EXCHANGE_TO_PAY, PAY),
+    revert: 'report',
+    byDefault: 'ask',
+  },
+  {
+    name: PAID_IN_PART,
+    applies: inPart('withdraw', 'unpaid'),
+    finish: auto(PAY),
+    // Paid money cannot return.
+    revert: 'report',
+    byDefault: 'ask',
+  },
   {
     name: 'not executed: all of it is still on the balance',
     applies: (s) => !startsWithDeposit(s) && error(s) && !s.moved,

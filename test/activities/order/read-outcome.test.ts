@@ -103,12 +103,10 @@ describe('follow-ups beside the order', () => {
     const { run, sandbox, ask } = await withFollowUp();
     const before = operations(sandbox).length;
     const reading = await outcomeOf(run, ask);
-    expect(reading.followUps).toEqual(['w-1.r1']);
     expect(reading.followUpBases).toEqual([expect.objectContaining({ user_order_id: 'w-1.r1' })]);
     expect(operations(sandbox).slice(before)).toEqual(['status', 'list', 'list']);
-    expect(await outcomeOf(run, { ...ask, followUps: { of: 'w-1', known: ['w-1.r1'] } })).not.toHaveProperty(
-      'followUps',
-    );
+    const known = await outcomeOf(run, { ...ask, followUps: { of: 'w-1', known: ['w-1.r1'] } });
+    expect(known).not.toHaveProperty('followUpBases');
   });
 
   test.for([1, 2])('are all seen if the service shows %i orders on a page', async (listAtMost) => {
@@ -116,7 +114,8 @@ describe('follow-ups beside the order', () => {
     const { order } = orderInput('withdraw', 'w-1.r2');
     await sendByHand(sandbox, { ...order, amount: '5' });
     sandbox.set({ listAtMost });
-    expect((await outcomeOf(run, ask)).followUps).toEqual(['w-1.r1', 'w-1.r2']);
+    const { followUpBases = [] } = await outcomeOf(run, ask);
+    expect(followUpBases.map(({ user_order_id }) => user_order_id)).toEqual(['w-1.r1', 'w-1.r2']);
   });
 
   test('a list that ignores what it was asked for is no reading', async () => {
@@ -136,7 +135,7 @@ describe('follow-ups beside the order', () => {
   test('one that could not be read once, after an outage, is read', async () => {
     const { run, ask } = await withFollowUp('list=malformed list_times=1');
     const reading = await outcomeOf(run, ask, { attempt: 9 });
-    expect(reading).toMatchObject({ followUps: ['w-1.r1'] });
+    expect(reading).toMatchObject({ followUpBases: [{ user_order_id: 'w-1.r1' }] });
     expect(reading).not.toHaveProperty('unreadFollowUps');
   });
 
