@@ -51,12 +51,6 @@ describe('maskWords', () => {
     '4111/1111/1111/1111',
     '4111 - 1111 - 1111 - 1111',
     '4111--1111--1111--1111',
-    '4111\u00a01111\u00a01111\u00a01111',
-    '4111\u20091111\u20091111\u20091111',
-    '4111\u20111111\u20111111\u20111111',
-    '4111\u20131111\u20131111\u20131111',
-    '4111\u200b1111\u200b1111\u200b1111',
-    '4111\u00ad1111\u00ad1111\u00ad1111',
     '4111_1111_1111_1111',
     '4111:1111:1111:1111',
     '4111\n1111\n1111\n1111',
@@ -93,39 +87,15 @@ describe('maskWords', () => {
   });
 
   const separators = [
-    ...[
-      ',',
-      ', ',
-      "'",
-      '’',
-      '·',
-      '•',
-      '\uff0c',
-      '\u3001',
-      ' | ',
-      '|',
-      '","',
-      "', '",
-      '", "',
-      ';',
-      '*',
-      '#',
-      '=',
-      '~',
-      '+',
-      ' + ',
-    ],
-    ...['\u007f', '\u0000', '\u001b', '\u200b', '\u2060', '\u0301', '\u2800', '\u3164', '\u{e0020}'],
+    ...",'’·•\uff0c\u3001|;*#=~+\u007f\u0000\u001b\u200b\u2060\u0301\u2800\u3164\u{e0020}\u00a0\u2009\u2011\u2013\u00ad",
+    ...[', ', ' | ', '","', "', '", '", "', ' + '],
   ];
-  const GROUPED_CARDS = [
-    '4111 1111 1111 1111',
-    '3782 822463 10005',
-    '41 11 11 11 11 11 11 11',
-    '411 111 111 111 111 1',
+  const GROUPED = [
+    ...['4111 1111 1111 1111', '3782 822463 10005', '41 11 11 11 11 11 11 11', '411 111 111 111 111 1'],
+    ...['DE89 3704 0044 0532 0130 00', 'GB82 WEST 1234 5698 7654 32'],
   ];
-  const GROUPED_IBANS = ['DE89 3704 0044 0532 0130 00', 'GB82 WEST 1234 5698 7654 32'];
   it.each(separators)('hides numbers with %j between their groups', (separator) => {
-    for (const printed of [...GROUPED_CARDS, ...GROUPED_IBANS]) {
+    for (const printed of GROUPED) {
       const number = printed.replaceAll(' ', separator);
       expect(maskWords(`pay ${number}, then go`)).toBe('pay ****, then go');
       expect(maskName(`order.${number}`)).toBe('order.****');
@@ -153,26 +123,11 @@ describe('maskWords', () => {
   });
 
   // What a workflow does takes no seconds, or its task fails.
-  it.each([
-    '111 ',
-    '1 ',
-    '1111 ',
-    '4111-',
-    'DE89 ',
-    'a1',
-    '12.',
-    '12:',
-    '12.11.',
-    '1,234',
-    ',',
-    ', ',
-    '1, ',
-    'DE89,',
-    '1',
-    ' ',
-    '@a',
-    '\uff20',
-  ])('is quick with many %j', (part) => {
+  const parts = [
+    ...['111 ', '1 ', '1111 ', '4111-', 'DE89 ', 'a1', '12.', '12:', '12.11.'],
+    ...['1,234', ',', ', ', '1, ', 'DE89,', '1', ' ', '@a', '\uff20'],
+  ];
+  it.each(parts)('is quick with many %j', (part) => {
     const words = part.repeat(200_000 / part.length);
     const began = performance.now();
     maskWords(words);
