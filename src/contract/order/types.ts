@@ -6,76 +6,45 @@ export type { OrderType } from './request.js';
 /** Both sides of an order; null for a side without a network. */
 type Sides<Of> = Record<'currencyFrom' | 'currencyTo', Of> & Record<'networkFrom' | 'networkTo', Of | null>;
 
-/** Facts that differ between order types. No other code may ask for a type by its name. */
-interface TypeRow<Field extends keyof RequestFields = keyof RequestFields> {
-  workflow: string;
-  /** It waits for a client's deposit; other types begin on the balance. */
-  startsWithDeposit: boolean;
-  exchanges: boolean;
-  paysOut: boolean;
-  /** Request fields of its two sides. */
-  sides: Sides<Field>;
-}
+/** Row of an order type: its workflow, and the request fields of both sides. */
+type TypeRow<Field> = readonly [
+  workflow: string,
+  currencyFrom: Field,
+  networkFrom: Field | null,
+  currencyTo: Field,
+  networkTo: Field | null,
+];
 
-/** THE table of order types. */
+/** THE table of order types. No other code may ask for a type by its name. */
 const TYPES = {
-  deposit: {
-    workflow: 'deposit',
-    startsWithDeposit: true,
-    exchanges: false,
-    paysOut: false,
-    sides: { currencyFrom: 'currency', networkFrom: 'network', currencyTo: 'currency', networkTo: null },
-  },
-  deposit_exchange: {
-    workflow: 'depositExchange',
-    startsWithDeposit: true,
-    exchanges: true,
-    paysOut: false,
-    sides: { currencyFrom: 'currency_from', networkFrom: 'network_from', currencyTo: 'currency_to', networkTo: null },
-  },
-  deposit_exchange_withdraw: {
-    workflow: 'depositExchangeWithdraw',
-    startsWithDeposit: true,
-    exchanges: true,
-    paysOut: true,
-    sides: {
-      currencyFrom: 'currency_from',
-      networkFrom: 'network_from',
-      currencyTo: 'currency_to',
-      networkTo: 'network_to',
-    },
-  },
-  exchange: {
-    workflow: 'exchange',
-    startsWithDeposit: false,
-    exchanges: true,
-    paysOut: false,
-    sides: { currencyFrom: 'currency_from', networkFrom: null, currencyTo: 'currency_to', networkTo: null },
-  },
-  exchange_withdraw: {
-    workflow: 'exchangeWithdraw',
-    startsWithDeposit: false,
-    exchanges: true,
-    paysOut: true,
-    sides: { currencyFrom: 'currency_from', networkFrom: null, currencyTo: 'currency_to', networkTo: 'network_to' },
-  },
-  withdraw: {
-    workflow: 'withdraw',
-    startsWithDeposit: false,
-    exchanges: false,
-    paysOut: true,
-    sides: { currencyFrom: 'currency', networkFrom: null, currencyTo: 'currency', networkTo: 'network' },
-  },
+  deposit: ['deposit', 'currency', 'network', 'currency', null],
+  deposit_exchange: ['depositExchange', 'currency_from', 'network_from', 'currency_to', null],
+  deposit_exchange_withdraw: ['depositExchangeWithdraw', 'currency_from', 'network_from', 'currency_to', 'network_to'],
+  exchange: ['exchange', 'currency_from', null, 'currency_to', null],
+  exchange_withdraw: ['exchangeWithdraw', 'currency_from', null, 'currency_to', 'network_to'],
+  withdraw: ['withdraw', 'currency', null, 'currency', 'network'],
 } as const satisfies { [T in OrderType]: TypeRow<Extract<keyof CreateRequests[T], keyof RequestFields>> };
-
-/** A field of the service's orders that shows one of a request. */
-type ShownField = `${'currency' | 'network'}_${'from' | 'to'}` | (typeof PAYOUT)[number][1];
 
 /** The six order types. */
 export const ORDER_TYPES = Object.keys(TYPES) as OrderType[];
 
+/** Fields of a payout's target, and the order fields that show them. */
+const PAYOUT = [
+  ['wallet', 'wallet_to'],
+  ['wallet_memo', 'wallet_memo_to'],
+  ['wallet_details', 'wallet_to_details'],
+] as const;
+
+/** A field of the service's orders that shows one of a request. */
+type ShownField = `${'currency' | 'network'}_${'from' | 'to'}` | (typeof PAYOUT)[number][1];
+
 /** Everything that the code knows about an order type. */
-interface TypeFacts extends TypeRow {
+interface TypeFacts {
+  sides: Sides<keyof RequestFields>;
+  /** It waits for a client's deposit; other types begin on the balance. */
+  startsWithDeposit: boolean;
+  exchanges: boolean;
+  paysOut: boolean;
   /**
    * Money moves at the create: an uncertain one needs a long window and is re-sent once at most.
    */
@@ -84,44 +53,42 @@ interface TypeFacts extends TypeRow {
   echoes: (readonly [request: EchoedField, order: ShownField])[];
 }
 
-const PAYOUT = [
-  ['wallet', 'wallet_to'],
-  ['wallet_memo', 'wallet_memo_to'],
-  ['wallet_details', 'wallet_to_details'],
-] as const;
-
-function echoesOf({ startsWithDeposit, exchanges, paysOut, sides }: (typeof TYPES)[OrderType]): TypeFacts['echoes'] {
+/** A network from is a deposit's, a network to a payout's, and two currencies are exchanged. */
+function factsFrom([, currencyFrom, networkFrom, currencyTo, networkTo]: (typeof TYPES)[OrderType]): TypeFacts {
+  const startsWithDeposit = networkFrom !== null;
+  const exchanges = currencyFrom !== currencyTo;
+  const paysOut = networkTo !== null;
   const echoes: TypeFacts['echoes'] = [];
-  if (startsWithDeposit || exchanges) echoes.push([sides.currencyFrom, 'currency_from']);
-  if (exchanges || paysOut) echoes.push([sides.currencyTo, 'currency_to']);
-  if (sides.networkFrom) echoes.push([sides.networkFrom, 'network_from']);
-  if (sides.networkTo) echoes.push([sides.networkTo, 'network_to']);
-  return paysOut ? [...echoes, ...PAYOUT] : echoes;
+  if (startsWithDeposit || exchanges) echoes.push([currencyFrom, 'currency_from']);
+  if (exchanges || paysOut) echoes.push([currencyTo, 'currency_to']);
+  if (networkFrom) echoes.push([networkFrom, 'network_from']);
+  if (networkTo) echoes.push([networkTo, 'network_to']);
+  if (paysOut) echoes.push(...PAYOUT);
+  const sides = { currencyFrom, networkFrom, currencyTo, networkTo };
+  return { sides, startsWithDeposit, exchanges, paysOut, movesMoneyAtOnce: !startsWithDeposit, echoes };
 }
 
-const FACTS = Object.fromEntries(
-  ORDER_TYPES.map((type) => {
-    const row = TYPES[type];
-    return [type, { ...row, movesMoneyAtOnce: !row.startsWithDeposit, echoes: echoesOf(row) }];
-  }),
-) as Record<OrderType, TypeFacts>;
+const FACTS = Object.fromEntries(ORDER_TYPES.map((type) => [type, factsFrom(TYPES[type])])) as Record<
+  OrderType,
+  TypeFacts
+>;
 
 /** Returns what the code knows about an order type. */
 export const factsOf = (type: OrderType): TypeFacts => FACTS[type];
 
 /** Returns the workflow type of an order type. */
-export const workflowTypeOf = (type: OrderType) => TYPES[type].workflow;
+export const workflowTypeOf = (type: OrderType) => TYPES[type][0];
 
 /** Returns true for one of our types; the service may have others. */
 export const isOrderType = (type: string): type is OrderType => Object.hasOwn(TYPES, type);
 
 /** One of the types of follow-ups: those that begin on the balance. */
 export type FollowUpType = {
-  [T in OrderType]: (typeof TYPES)[T]['startsWithDeposit'] extends false ? T : never;
+  [T in OrderType]: (typeof TYPES)[T][2] extends null ? T : never;
 }[OrderType];
 
 /** Types of follow-ups. */
-export const FOLLOW_UP_TYPES = ORDER_TYPES.filter((type): type is FollowUpType => !TYPES[type].startsWithDeposit);
+export const FOLLOW_UP_TYPES = ORDER_TYPES.filter((type): type is FollowUpType => !FACTS[type].startsWithDeposit);
 
 /** Types of the orders that a receipt on a permanent address may make. */
 const RECEIVED_TYPES = ['deposit', 'deposit_exchange'] as const;
