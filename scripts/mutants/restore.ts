@@ -35,8 +35,8 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'a follow-up that was seen is sent once the service shows it no more',
     file: 'src/workflows/compensation/next-move.ts',
-    find: '(id === orderId && basis ? [basis] : [])',
-    replacement: "(id === '' && basis ? [basis] : [])",
+    find: 'lost.filter(({ user_order_id }) => user_order_id === orderId)',
+    replacement: "lost.filter(({ user_order_id }) => user_order_id === '')",
     test: {
       file: 'test/workflows/compensation/lost-follow-ups.nightly.test.ts',
       name: 'a follow-up of a run that is lost, badly shown that was shown once is never sent again when the service shows it no more',

@@ -54,10 +54,6 @@ const error = (s: OrderEnding): boolean => s.status === 'error';
 const leaves = (s: OrderEnding, type: OrderType, left: OrderEnding['left']): boolean =>
   s.type === type && s.left === left;
 
-/** One remainder of a partial order; `strict` only where it makes a difference. */
-const inPart = (type: OrderType, left: 'unexchanged' | 'unpaid', strict?: boolean) => (s: OrderEnding) =>
-  partial(s) && leaves(s, type, left) && (strict === undefined || s.strict === strict);
-
 const auto = (byPolicy: Move, ...byDecision: Move[]): Way => ({ byPolicy, byDecision });
 const decide = (...byDecision: Move[]): Way => ({ byDecision });
 
@@ -66,6 +62,51 @@ const acceptOnly = { finish: 'ask', revert: 'ask', byDefault: 'ask' } as const;
 
 /** Name of the row of a payout that was paid in part. */
 export const PAID_IN_PART = 'paid out in part';
+
+type Applies = Row['applies'];
+const unpaid: Applies = (s) => s.left === 'unpaid';
+const unexchanged: Applies = (s) => s.left === 'unexchanged';
+const byAmount: Applies = (s) => unexchanged(s) && !s.strict;
+const exact: Applies = (s) => unexchanged(s) && s.strict;
+
+/** First a refund of what was not exchanged, then of what an exchange back brings. */
+const REFUNDS = auto(REFUND, EXCHANGE_BACK);
+
+/** Remainders in one place of orders done in part, by type. A payout's rest is asked about. */
+const IN_PART: Record<OrderType, readonly (readonly [Applies, name: string, finish: Way, revert: Way])[]> = {
+  deposit: [],
+  deposit_exchange: [
+    [unexchanged, 'the deposit was not exchanged in full', auto(EXCHANGE), auto(UNDO_EXCHANGE, REFUND)],
+  ],
+  deposit_exchange_withdraw: [
+    // First the exchange back, then the refund.
+    [unpaid, 'the deposit was exchanged, but not paid out in full', auto(PAY), decide(EXCHANGE_BACK, REFUND)],
+    [byAmount, 'the deposit was neither exchanged nor paid out in full', auto(EXCHANGE_AND_PAY, PAY), REFUNDS],
+    [
+      exact,
+      'the deposit for an exact payout was neither exchanged nor paid out in full',
+      decide(EXCHANGE_TO_PAY, PAY),
+      REFUNDS,
+    ],
+  ],
+  exchange: [[unexchanged, 'not exchanged in full', auto(EXCHANGE), auto(UNDO_EXCHANGE)]],
+  exchange_withdraw: [
+    [unpaid, 'exchanged, but not paid out in full', auto(PAY), auto(EXCHANGE_BACK)],
+    // PAY: what an earlier follow-up exchanged but could not pay. The remainder is where it came from.
+    [byAmount, 'neither exchanged nor paid out in full', auto(EXCHANGE_AND_PAY, PAY), 'report'],
+    [exact, 'an exact payout neither exchanged nor paid out in full', decide(EXCHANGE_TO_PAY, PAY), 'report'],
+  ],
+  // Paid money cannot return.
+  withdraw: [[unpaid, PAID_IN_PART, auto(PAY), 'report']],
+};
+
+const inPart = (type: OrderType, [applies, name, finish, revert]: (typeof IN_PART)[OrderType][number]): Row => ({
+  name,
+  applies: (s) => partial(s) && s.type === type && applies(s),
+  finish,
+  revert,
+  byDefault: factsOf(type).paysOut ? 'ask' : 'report',
+});
 
 /** THE table of remainders: the first row that applies holds. */
 export const COMPENSATION_TABLE: readonly Row[] = [
@@ -96,73 +137,7 @@ export const COMPENSATION_TABLE: readonly Row[] = [
     revert: decide(EXCHANGE_BACK, REFUND),
     byDefault: 'ask',
   },
-  {
-    name: 'the deposit was not exchanged in full',
-    applies: inPart('deposit_exchange', 'unexchanged'),
-    finish: auto(EXCHANGE),
-    revert: auto(UNDO_EXCHANGE, REFUND),
-    byDefault: 'report',
-  },
-  {
-    name: 'the deposit was exchanged, but not paid out in full',
-    applies: inPart('deposit_exchange_withdraw', 'unpaid'),
-    finish: auto(PAY),
-    // First the exchange back, then the refund.
-    revert: decide(EXCHANGE_BACK, REFUND),
-    byDefault: 'ask',
-  },
-  {
-    name: 'the deposit was neither exchanged nor paid out in full',
-    applies: inPart('deposit_exchange_withdraw', 'unexchanged', false),
-    finish: auto(EXCHANGE_AND_PAY, PAY),
-    revert: auto(REFUND, EXCHANGE_BACK),
-    byDefault: 'ask',
-  },
-  {
-    name: 'the deposit for an exact payout was neither exchanged nor paid out in full',
-    applies: inPart('deposit_exchange_withdraw', 'unexchanged', true),
-    finish: decide(EXCHANGE_TO_PAY, PAY),
-    revert: auto(REFUND, EXCHANGE_BACK),
-    byDefault: 'ask',
-  },
-  {
-    name: 'not exchanged in full',
-    applies: inPart('exchange', 'unexchanged'),
-    finish: auto(EXCHANGE),
-    revert: auto(UNDO_EXCHANGE),
-    byDefault: 'report',
-  },
-  {
-    name: 'exchanged, but not paid out in full',
-    applies: inPart('exchange_withdraw', 'unpaid'),
-    finish: auto(PAY),
-    revert: auto(EXCHANGE_BACK),
-    byDefault: 'ask',
-  },
-  {
-    name: 'neither exchanged nor paid out in full',
-    applies: inPart('exchange_withdraw', 'unexchanged', false),
-    // PAY: what an earlier follow-up exchanged but could not pay.
-    finish: auto(EXCHANGE_AND_PAY, PAY),
-    // The remainder is where it came from.
-    revert: 'report',
-    byDefault: 'ask',
-  },
-  {
-    name: 'an exact payout neither exchanged nor paid out in full',
-    applies: inPart('exchange_withdraw', 'unexchanged', true),
-    finish: decide(EXCHANGE_TO_PAY, PAY),
-    revert: 'report',
-    byDefault: 'ask',
-  },
-  {
-    name: PAID_IN_PART,
-    applies: inPart('withdraw', 'unpaid'),
-    finish: auto(PAY),
-    // Paid money cannot return.
-    revert: 'report',
-    byDefault: 'ask',
-  },
+  ...Object.entries(IN_PART).flatMap(([type, rows]) => rows.map((row) => inPart(type as OrderType, row))),
   {
     name: 'not executed: all of it is still on the balance',
     applies: (s) => !startsWithDeposit(s) && error(s) && !s.moved,
