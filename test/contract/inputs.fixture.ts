@@ -2,6 +2,7 @@ import type { OrderInput } from '../../src/contract/order/input-and-result.js';
 import type { CreateRequests, RequestFields } from '../../src/contract/order/request.js';
 import { type OrderType, orderSides } from '../../src/contract/order/types.js';
 import type { Order } from '../../src/contract/service-objects.js';
+import { orderSchema } from '../../src/payment-service/schemas.js';
 
 /** Well-formed wallets that belong to nobody: published test numbers and examples. */
 export const CARD = '4111111111111111';
@@ -66,27 +67,14 @@ export const inputWith = (type: OrderType, changes: Record<string, unknown>, res
 /** The plain input of a type. */
 export const inputOf = (type: OrderType): OrderInput => ({ order: REQUESTS[type] });
 
+const NULLS = Object.fromEntries(Object.keys(orderSchema.shape).map((field) => [field, null])) as unknown as Order;
+
 /** The service's order for a request, as the documentation says its type looks. */
 export function orderFor(type: OrderType, request: CreateRequests[OrderType], changes: Partial<Order> = {}): Order {
   const fields: RequestFields = request;
   const sides = orderSides(type, request);
-  const unused = [
-    ...([
-      'amount_from',
-      'deposit_from_user',
-      'wallet_from',
-      'wallet_memo_from',
-      'amount_to',
-      'withdraw_to_user',
-    ] as const),
-    ...(['wallet_to_transactions', 'amount_from_fee', 'amount_to_fee', 'deposit_url', 'deposit_address'] as const),
-    ...(['deposit_memo', 'deposit_address_title', 'deposit_address_initial_order_uuid'] as const),
-    ...(['blockchain_deposit_hash', 'blockchain_withdrawal_hash', 'exchange_rate_initial'] as const),
-    ...(['exchange_rate_actual', 'description', 'finalized_at', 'start_order_at', 'client_info'] as const),
-  ];
-  const nulls = Object.fromEntries(unused.map((field) => [field, null])) as Pick<Order, (typeof unused)[number]>;
   return {
-    ...nulls,
+    ...NULLS,
     order_uuid: '0d6ae69e-0000-4000-8000-000000000001',
     order_type: type,
     user_order_id: fields.order_id,

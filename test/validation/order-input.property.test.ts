@@ -52,19 +52,11 @@ describe('validateOrderInput', () => {
     );
   });
 
-  it('answers garbage in any one field of an order without throwing', () => {
+  it('never throws on garbage in any one field, and changes nothing but nulls in JSON that it accepts', () => {
     fc.assert(
-      fc.property(types, fields, garbage, (type, field, value) => {
+      fc.property(types, fields, garbage, fc.jsonValue(), (type, field, value, json) => {
         validateOrderInput(type, { order: { ...REQUESTS[type], [field]: value } });
-      }),
-      { numRuns: 1000 },
-    );
-  });
-
-  it('changes nothing but nulls in what it accepts, whatever JSON stands in a field', () => {
-    fc.assert(
-      fc.property(types, fields, fc.jsonValue(), (type, field, value) => {
-        const input = { order: { ...REQUESTS[type], [field]: value } };
+        const input = { order: { ...REQUESTS[type], [field]: json } };
         const checked = validateOrderInput(type, input);
         if ('input' in checked) expect(checked.input).toEqual(withoutNulls(input));
       }),

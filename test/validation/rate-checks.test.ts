@@ -5,23 +5,18 @@ import type { RateEntry, Rates } from '../../src/contract/service-objects.js';
 import { checkAgainstRates, rateKeyOf } from '../../src/validation/rate-checks.js';
 import { CARD, CARDS_REQUEST, ETHEREUM, OTHER_CARD, REQUESTS, TRON } from '../contract/inputs.fixture.js';
 
+const FEES = ['fixed_fee_amount', 'fee_percent', 'min_fee_amount'].flatMap((fee) => [`${fee}_from`, `${fee}_to`]);
+const NONE = ['exchange_rate', 'fee_percent_from_payer', 'fee_percent_to_payer', ...FEES];
+
 const entry = (fields: Partial<RateEntry>): RateEntry => ({
+  ...(Object.fromEntries(NONE.map((field) => [field, null])) as unknown as RateEntry),
   order_type: 'withdraw',
   currency_from: 'usd',
   network_from: null,
   currency_to: 'usd',
   network_to: null,
-  exchange_rate: null,
   min_amount_from: '10',
   max_amount_from: '1000',
-  fixed_fee_amount_from: null,
-  fixed_fee_amount_to: null,
-  fee_percent_from: null,
-  fee_percent_to: null,
-  min_fee_amount_from: null,
-  min_fee_amount_to: null,
-  fee_percent_from_payer: null,
-  fee_percent_to_payer: null,
   currency_from_precision: 2,
   currency_to_precision: 2,
   ...fields,

@@ -86,11 +86,11 @@ export function followUpOrder(c: Case, move: Move, amount: Amount, orderId: stri
     amount,
   };
   const { currencyFrom, currencyTo, networkTo } = orderSides(c.type, c.request);
-  if (move === REFUND)
-    return { type: 'withdraw', request: { ...common, currency: currencyFrom, ...refundTarget(named) } };
-  if (move === PAY) {
-    const target = { network: networkTo ?? '', ...payoutTarget(c, named) };
-    return { type: 'withdraw', request: { ...common, currency: currencyTo, ...target } };
+  const payout = () => ({ wallet: '', ...targetOf(c.request), ...(named.cards && { wallet_details: named.cards }) });
+  if (move.as === 'withdraw') {
+    const isRefund = move === REFUND;
+    const target = isRefund ? refundTarget(named) : { network: networkTo ?? '', ...payout() };
+    return { type: 'withdraw', request: { ...common, currency: isRefund ? currencyFrom : currencyTo, ...target } };
   }
   const back = move.action === 'revert';
   const request: CreateRequests['exchange'] = {
@@ -98,15 +98,9 @@ export function followUpOrder(c: Case, move: Move, amount: Amount, orderId: stri
     currency_from: back ? currencyTo : currencyFrom,
     currency_to: back ? currencyFrom : currencyTo,
   };
-  if (move !== EXCHANGE_AND_PAY) return { type: 'exchange', request };
-  return { type: 'exchange_withdraw', request: { ...request, network_to: networkTo ?? '', ...payoutTarget(c, named) } };
+  if (move.as === 'exchange') return { type: 'exchange', request };
+  return { type: 'exchange_withdraw', request: { ...request, network_to: networkTo ?? '', ...payout() } };
 }
-
-const payoutTarget = (c: Case, { cards }: Named) => ({
-  wallet: '',
-  ...targetOf(c.request),
-  ...(cards && { wallet_details: cards }),
-});
 
 function refundTarget({ revertTo }: Named) {
   if (!revertTo) throw new RangeError('a refund needs revertTo');

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import type { DecideAction } from '../../../src/contract/order/messages.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
+import { UA_IBAN } from '../../contract/inputs.fixture.js';
 import { type Lab, openLab } from '../../support/lab.js';
 import {
   atService,
@@ -16,7 +17,8 @@ import {
 
 let lab: Lab;
 beforeAll(async () => {
-  lab = await openLab();
+  // A rate of two digits: what it may be rounded by is more than the commission.
+  lab = await openLab({ sandbox: { settings: { pairs: { 'exchange_withdraw usd-uah_bank_ua': { rate: '40' } } } } });
 });
 afterAll(() => lab?.close());
 
@@ -228,5 +230,34 @@ describe.concurrent('a completed order', () => {
     const result = await handle.result();
     expect(result.compensation).toEqual({ policy: 'ask', status: 'none' });
     expect(result.difference).toBeUndefined();
+  });
+});
+
+describe.concurrent('a payout of 14,400 uah of which 60 % are unpaid', () => {
+  const order = {
+    ...{ currency_from: 'usd', currency_to: 'uah', amount: '360', amount_to: undefined, network_to: 'bank_ua' },
+    wallet: UA_IBAN,
+    wallet_details: { recipient_bank: 'Bank', recipient_name: 'Ann', taxpayer_number: '1234567890' },
+  };
+  const marker = 'outcome=completed_partially left=unpaid fraction=0.6';
+
+  test('that still shows its quoted commission asks a person, and 8683.20 are not paid', async () => {
+    const steered = { marker: `${marker} fees=quoted`, order, compensation: 'finish' } as const;
+    const { orderId, handle } = await startSteered(lab, 'exchange_withdraw', steered);
+    expect((await parkedFor(handle, 'as the balances say')).attention?.allowed).toEqual(ACCEPT);
+    expect(trueRemainder(lab, orderId)).toMatchObject([{ amount: '8640' }]);
+    await decideNow(handle, 'accept');
+    expect((await handle.result()).compensation).toMatchObject({ policy: 'finish', status: 'none' });
+    expect(executions(lab, `${orderId}.r1`)).toBe(0);
+  });
+
+  test('with the commission that was charged is paid on: 8640', async () => {
+    const steered = { marker, order, compensation: 'finish' } as const;
+    const { orderId, handle } = await startSteered(lab, 'exchange_withdraw', steered);
+    expect(await handle.result()).toMatchObject({
+      remainder: [{ kind: 'unpaid', currency: 'uah', amount: '8640' }],
+      compensation: { status: 'done', order_id: `${orderId}.r1` },
+    });
+    expect(atService(lab, `${orderId}.r1`).order.expected_amount_from).toBe('8640');
   });
 });

@@ -38,13 +38,6 @@ async function lookedUp({ workflowId }: OrderHandle, uuid: string): Promise<void
   await expect.poll(answered, { timeout: 60_000 }).toBe(true);
 }
 
-test('with payers as they were a policy pays the rest: 16000 of 40000', async () => {
-  await freshWorkers('merchant');
-  const { orderId, handle } = await startSteered(lab, 'withdraw', { marker: HALF, order: UAH, compensation: 'finish' });
-  expect(await handle.result()).toMatchObject({ remainder: UNPAID, compensation: { status: 'done' } });
-  expect(executions(lab, `${orderId}.r1`)).toBe(1);
-});
-
 test.for([
   { kept: 'merchant', really: 'client', counted: '16245', doubt: 'does not show that the merchant pays' },
   { kept: 'client', really: 'merchant', counted: '15755', doubt: 'was withheld separately' },

@@ -56,13 +56,6 @@ test('a follow-up approved after its order became completed is not sent, and a p
   expect((await handle.result()).compensation).toMatchObject({ status: 'failed', order_id: `${orderId}.r1` });
 });
 
-test('one approved while everything still holds is sent once', async () => {
-  const { orderId, handle, child } = await followUpAboveCap();
-  await decideNow(child, 'approve');
-  expect((await handle.result()).compensation).toMatchObject({ status: 'done', outcome: 'completed' });
-  expect(executions(lab, `${orderId}.r1`)).toBe(1);
-});
-
 test('cancelling the order stops a follow-up that has not sent; what is left waits for a person', async () => {
   const { orderId, handle, child } = await followUpAboveCap();
   await cancel(handle);
