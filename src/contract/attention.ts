@@ -1,5 +1,5 @@
 /*
- * Why a person should look at a workflow: THE closed set of codes. Lists show and find them by
+ * Why a person should look at a workflow: THE closed set of codes, shown and found by
  * `PaymentAttentionReason`. Saved views and alert rules name them, so none is ever renamed.
  */
 

@@ -28,8 +28,8 @@ export const optionSchemas = {
     .regex(/^[A-Za-z0-9._-]{1,120}$/, 'must be 1 to 120 of A-Z a-z 0-9 . _ -')
     .optional(),
   /**
-   * ISO time until which an earlier run of this order id may have sent; set by a start with `again`. Nothing is sent before
-   * absence was read over a settle window of its own. Later starts of the id are not compared with it.
+   * ISO time until which an earlier run of this order id may have sent; set by a start with `again`.
+   * Nothing is sent before absence was read over a settle window of its own.
    */
   sentUntil: z.iso.datetime('must be an ISO time such as 2026-11-27T10:00:00Z').optional(),
 };

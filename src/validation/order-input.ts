@@ -73,17 +73,17 @@ export function validateOrderInput<T extends OrderType>(
   return { input: parsed.data as unknown as RunInput<T>, ...(told.length > 0 && { notes: presentable(told) }) };
 }
 
-/** Checks the input of a `receivedDeposit` workflow; every bad field is named, without its value. Never throws. */
-export function validateReceivedInput(
-  input: unknown,
-  formatChecks: FormatChecks = 'refuse',
-): { input: ReceivedDepositInput } | { errors: FieldError[] } {
+/**
+ * Checks the input of a `receivedDeposit` workflow and names every bad field; never throws. The
+ * receipt exists, so rules that are ours refuse nothing.
+ */
+export function validateReceivedInput(input: unknown): { input: ReceivedDepositInput } | { errors: FieldError[] } {
   const given = withoutNulls(input);
   const parsed = receivedSchema.safeParse(given);
   const { compensation: policy, revertTo: refund } = fieldsOf(given);
   // What the receipt becomes is not known yet: an order with exchange admits the most.
   const remarks = ruleErrors('deposit_exchange', { compensation: policy, revertTo: refund }, false);
-  const rules = [...damageErrors({ revertTo: refund }), ...sortRemarks(remarks, formatChecks).errors];
+  const rules = [...damageErrors({ revertTo: refund }), ...sortRemarks(remarks, 'warn').errors];
   if (parsed.success && rules.length === 0) return { input: parsed.data };
   return { errors: presentable([...(parsed.success ? [] : fieldErrors(parsed.error)), ...rules]) };
 }

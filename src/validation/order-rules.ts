@@ -15,9 +15,6 @@ import { textProblem } from './text-kinds.js';
  * is named at once; each stays silent about fields whose own format is wrong.
  */
 
-/** Longest id of a follow-up: 120 characters and `.r` with its number. */
-const MAX_FOLLOW_UP_ID_LENGTH = 126;
-
 /** Handed on to a follow-up by the order that it extends. */
 const FOLLOW_UP_FIELDS = ['followUpOf', 'sentTo'];
 
@@ -27,8 +24,7 @@ const MIN_TELLING_LENGTH = 8;
 function orderIdProblem(orderId: string, followUp: boolean): string | undefined {
   if (orderId.trim() === '') return 'required';
   if (followUp) {
-    const fits = orderId.length <= MAX_FOLLOW_UP_ID_LENGTH && parseFollowUpOrderId(orderId) !== undefined;
-    return fits ? undefined : 'must be the id of the order it follows up and .r<number>';
+    return parseFollowUpOrderId(orderId) ? undefined : 'must be the id of the order it follows up and .r<number>';
   }
   if (!ORDER_ID_FORMAT.test(orderId)) {
     return ['must be 1 to 120 of A-Z a-z 0-9 . _ : -', textProblem('id', orderId) ?? []].flat().join('; ');

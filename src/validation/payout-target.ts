@@ -17,15 +17,17 @@ const misfit = (network: string, needs: string): string =>
 const isCardParts = (value: unknown): value is { amount?: unknown; wallet?: unknown }[] =>
   Array.isArray(value) && value.every((part) => typeof part === 'object' && part !== null);
 
-/** The same card twice is more often a copied row than a wish. */
-function repeatedCards(path: string, parts: readonly { wallet?: unknown }[]): FieldError[] {
-  const first = new Map<unknown, number>();
+/** Returns cards of the wrong format and repeated ones, which are more often copied rows than wishes. */
+function badCards(path: string, parts: readonly { wallet?: unknown }[]): FieldError[] {
+  const first = new Map<string, number>();
   return parts.flatMap(({ wallet }, index) => {
-    const card = typeof wallet === 'string' ? canonicalWallet('card', wallet) : wallet;
+    if (typeof wallet !== 'string') return [];
+    const card = canonicalWallet('card', wallet);
     const earlier = first.get(card);
     if (earlier === undefined) first.set(card, index);
-    if (earlier === undefined || typeof wallet !== 'string') return [];
-    return [{ field: `${path}[${index}].wallet`, reason: `the same card as in wallet_details[${earlier}]` }];
+    const repeated = earlier !== undefined && `the same card as in wallet_details[${earlier}]`;
+    const reason = walletFormatProblem('card', wallet) ?? repeated;
+    return reason ? [{ field: `${path}[${index}].wallet`, reason }] : [];
   });
 }
 
@@ -34,17 +36,8 @@ function cardErrors(field: string, details: unknown): Remark[] {
   if (details.length === 0 || details.length > MAX_CARDS) return [{ field, reason: `needs 1 to ${MAX_CARDS} cards` }];
   const { error } = z.array(cardPartSchema).safeParse(details);
   const parts = isCardParts(details) ? details : [];
-  return [
-    ...(error ? fieldErrors(error, field) : []),
-    ...ofFormat([...badCards(field, parts), ...repeatedCards(field, parts)]),
-  ];
+  return [...(error ? fieldErrors(error, field) : []), ...ofFormat(badCards(field, parts))];
 }
-
-const badCards = (path: string, parts: readonly { wallet?: unknown }[]): FieldError[] =>
-  parts.flatMap(({ wallet }, index) => {
-    const problem = typeof wallet === 'string' ? walletFormatProblem('card', wallet) : undefined;
-    return problem ? [{ field: `${path}[${index}].wallet`, reason: problem }] : [];
-  });
 
 /** Details of a network that is not known here are the service's to judge. */
 const PASSED_ON = 'passed on as they are: this network is not known here';

@@ -46,8 +46,9 @@ describe('a rule that is ours', () => {
   it('about a wallet for refunds, too', () => {
     const revertTo = { network: 'card', wallet: '4111111111111112' };
     const received = { ref: 'r', order_uuid: 'u', revertTo };
-    expect(validateReceivedInput(received)).toMatchObject({ errors: [{ field: 'revertTo.wallet' }] });
-    expect(validateReceivedInput(received, 'warn')).toEqual({ input: received });
+    expect(refused({ ...payout('card', CARD), revertTo })).toMatchObject({ errors: [{ field: 'revertTo.wallet' }] });
+    // A receipt exists already.
+    expect(validateReceivedInput(received)).toEqual({ input: received });
   });
 
   it('in rows of a batch, too', () => {

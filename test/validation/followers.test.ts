@@ -41,7 +41,7 @@ describe('the input of a received order', () => {
     [{ ...INPUT, account: 'EU' }, 'account'],
     [{ ...INPUT, compensation: 'guess' }, 'compensation'],
     [{ ...INPUT, compensation: 'revert' }, 'revertTo'],
-    [{ ...INPUT, revertTo: { network: 'tron', wallet: 'short' } }, 'revertTo.wallet'],
+    [{ ...INPUT, revertTo: { network: 'tron', wallet: 'a b' } }, 'revertTo.wallet'],
     [{ ...INPUT, order: {} }, 'order'],
   ])('%j is refused by naming %s', (input, field) => expect(fieldsOf(validateReceivedInput(input))).toEqual([field]));
 

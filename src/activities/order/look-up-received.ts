@@ -34,7 +34,7 @@ export function lookUpReceivedActivity(deps: ActivityDeps) {
   return async function lookUpReceived(asked: LookUpReceivedInput): Promise<LookUpReceivedAnswer> {
     const account = accountOf(deps, asked.account);
     const { name } = account;
-    const checked = validateReceivedInput(asked.input, 'warn');
+    const checked = validateReceivedInput(asked.input);
     if ('errors' in checked) throw invalidOrder(checked.errors);
     const listAll = () => account.service.allDepositAddresses({});
     const addresses =

@@ -72,18 +72,10 @@ export const DETAILS_FIELDS = {
 } as const satisfies Record<KeysOfAny<DetailsShape>, FieldRule>;
 
 /**
- * 'apart': compared by its own rules in `differences/echo.ts`; 'none': not in the service's orders.
+ * The fields of create requests. `echo`: 'apart' is compared by its own rules in
+ * `differences/echo.ts`, 'none' is not in the service's orders. `target`: part of a payout's
+ * target, which follow-ups and refunds take over.
  */
-interface EchoRule {
-  echo: 'code' | 'wallet' | 'memo' | 'details' | 'apart' | 'none';
-}
-
-/** `target`: part of a payout's target, which follow-ups and refunds take over. */
-interface TargetRule<Name> {
-  target: Name extends keyof PayoutShape ? true : boolean;
-}
-
-/** The fields of create requests. */
 export const REQUEST_FIELDS = {
   order_id: { privacy: 'public', text: 'id', echo: 'apart', target: false },
   description: { privacy: 'private', text: 'free', echo: 'none', target: false },
@@ -100,7 +92,12 @@ export const REQUEST_FIELDS = {
   wallet_memo: { privacy: 'private', text: 'code', echo: 'memo', target: true },
   wallet_details: { privacy: 'private', text: 'parts', echo: 'details', target: true },
   delay_order_for_minutes: { privacy: 'public', text: 'figure', echo: 'none', target: false },
-} as const satisfies { [Name in keyof RequestFields]-?: FieldRule & EchoRule & TargetRule<Name> };
+} as const satisfies {
+  [Name in keyof RequestFields]-?: FieldRule & {
+    echo: 'code' | 'wallet' | 'memo' | 'details' | 'apart' | 'none';
+    target: Name extends keyof PayoutShape ? true : boolean;
+  };
+};
 
 type RuleOf = typeof REQUEST_FIELDS;
 
