@@ -153,19 +153,11 @@ describe.concurrent('an order that ended in error', () => {
   });
 });
 
+const CANCELED = { what: 'canceled', marker: 'outcome=canceled' };
 const NEVER_CAME: Ended[] = [
-  { type: 'deposit', what: 'canceled', marker: 'outcome=canceled' },
-  { type: 'deposit', what: 'canceled', marker: 'outcome=canceled', compensation: 'ask' },
+  { type: 'deposit', ...CANCELED },
   { type: 'deposit', what: 'in error', marker: 'outcome=error', compensation: 'ask' },
-  { type: 'deposit_exchange', what: 'canceled', marker: 'outcome=canceled', compensation: 'finish' },
-  { type: 'deposit_exchange', what: 'canceled', marker: 'outcome=canceled', compensation: 'ask' },
-  {
-    type: 'deposit_exchange_withdraw',
-    what: 'canceled',
-    marker: 'outcome=canceled',
-    compensation: 'revert',
-    revertTo: REFUND,
-  },
+  { type: 'deposit_exchange_withdraw', ...CANCELED, compensation: 'revert', revertTo: REFUND },
 ];
 
 describe.concurrent('a deposit that never came', () => {

@@ -1,9 +1,75 @@
+import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { afterWorked, type Pools, poolsLeft, type Worked } from '../../../chaos/oracle/pools.js';
+import { LEFTOVERS, type Plan, STAGES } from '../../../sandbox/plan.js';
+import { quoteFrom, quoteTo } from '../../../sandbox/quote.js';
+import { findTerms, TERMS, type Terms } from '../../../sandbox/rates.js';
+import { ORDER_TYPES, orderSides } from '../../../src/contract/order/types.js';
 import { failedChecks } from '../../../src/workflows/compensation/checks.js';
 import { type Case, figures } from '../../../src/workflows/compensation/figures.js';
-import { orders, plans } from './arbitraries.fixture.js';
+import {
+  afterFollowUp,
+  type Funds,
+  followUpOrder,
+  openFunds,
+  PAY,
+  REFUND,
+} from '../../../src/workflows/compensation/moves.js';
+import { type Offer, offersOf } from '../../../src/workflows/compensation/offers.js';
+import { rowOf } from '../../../src/workflows/compensation/table.js';
 import { truthFor, workedCase, written } from './cases.fixture.js';
+
+/** A pair of a type, every type as often as the others. */
+const pairs = fc
+  .constantFrom(...ORDER_TYPES)
+  .chain((type) => fc.constantFrom(...[...TERMS.values()].filter(({ orderType }) => orderType === type)));
+const fraction = fc.integer({ min: 1, max: 999_999 }).map((millionths) => (millionths / 1e6).toFixed(6));
+
+type Asked = { amount: string } | { amountTo: string };
+
+/** A pair and an amount it admits, with as many decimals as it allows; exact payouts where the type knows them. */
+const orders = fc
+  .tuple(pairs, fc.bigInt({ min: 1n, max: 10n ** 24n }), fc.integer({ min: 0, max: 5 }), fc.boolean())
+  .map(([terms, digits, magnitude, exact]) => ({ terms, asked: asked(terms, digits, magnitude, exact) }))
+  .filter(({ terms, asked: wanted }) => {
+    const quote = 'amount' in wanted ? quoteFrom(wanted.amount, terms) : quoteTo(wanted.amountTo, terms);
+    const within = new Big(quote.from).gte(terms.min) && new Big(quote.from).lte(terms.max ?? '1e30');
+    return within && new Big(quote.credited).gt(0) && new Big(quote.to).gt(0);
+  });
+
+function asked(terms: Terms, digits: bigint, magnitude: number, exact: boolean): Asked {
+  const amount = admitted(terms, digits, magnitude);
+  const knowsExact = terms.orderType.includes('exchange_withdraw');
+  const { to } = quoteFrom(amount, terms);
+  return exact && knowsExact && new Big(to).gt(0) ? { amountTo: to } : { amount };
+}
+
+/** min + a random part of 10 ** magnitude · min, cut to the currency's precision. */
+function admitted(terms: Terms, digits: bigint, magnitude: number): string {
+  const part = new Big(digits.toString()).times(`1e-24`).times(`1e${magnitude}`).times(terms.min);
+  return new Big(terms.min).plus(part).round(terms.precisionFrom, Big.roundDown).toFixed();
+}
+
+/** The fate of an order: outcome, how far it came, what it left, another deposit or rate than expected. */
+const plans: fc.Arbitrary<Plan> = fc
+  .record({
+    outcome: fc.constantFrom('completed', 'completed_partially', 'error', 'canceled'),
+    stage: fc.constantFrom(...STAGES),
+    left: fc.constantFrom(...LEFTOVERS),
+    unexchanged: fraction,
+    unpaid: fraction,
+    paid: fc.constantFrom('1', '0.93', '1.2'),
+    rateFactor: fc.constantFrom('1', '0.98', '1.0173'),
+  })
+  .map(
+    ({ left, ...plan }) =>
+      ({
+        ...plan,
+        unexchanged: plan.outcome === 'completed_partially' && left !== 'unpaid' ? plan.unexchanged : '0',
+        unpaid: plan.outcome === 'completed_partially' && left !== 'unexchanged' ? plan.unpaid : '0',
+      }) as Plan,
+  );
 
 const directions = fc.constantFrom('times' as const, 'divided' as const);
 
@@ -54,3 +120,86 @@ describe('orders worked by the sandbox', () => {
 const isCharged = ({ order, changes }: Case, side: 'from' | 'to'): boolean =>
   Number(order[`amount_${side}_fee`] ?? 0) > 0 &&
   changes.some((change) => change.currency === order[`currency_${side}`]);
+
+/** The networks that refunds go to, one for each currency. */
+const REFUND_NETWORK: Record<string, string> = {
+  usd: 'bank',
+  eur: 'sepa',
+  uah: 'card',
+  btc: 'bitcoin',
+  eth: 'ethereum',
+  usdt: 'tron',
+  trx: 'tron',
+};
+
+/** Works the follow-up of an offer as the sandbox would; undefined where the pair does not admit the amount. */
+function workFollowUp(c: Case, offer: Offer, plan: Plan) {
+  const { currencyFrom } = orderSides(c.type, c.request);
+  const revertTo = { network: REFUND_NETWORK[currencyFrom] ?? '', wallet: 'refund' };
+  const amount = offer.amount.toFixed();
+  const { type, request } = followUpOrder(c, offer.move, amount, 'made.r1', { revertTo });
+  const sides = orderSides(type, request);
+  const terms = findTerms(type, sides);
+  if (!terms) throw new Error(`no pair for ${type}`);
+  const quote = quoteFrom(amount, terms);
+  const admitted = offer.amount.gte(terms.min) && offer.amount.lte(terms.max ?? '1e30') && new Big(quote.to).gt(0);
+  return admitted ? workedCase(terms, { amount }, plan) : undefined;
+}
+
+const expectCovered = (funds: Funds, pools: Pools) => {
+  expect(funds.unexchanged.plus(funds.returned).lte(pools.from)).toBe(true);
+  expect(funds.unpaid.plus(funds.exchanged).lte(pools.to)).toBe(true);
+  for (const amount of Object.values(funds) as Big[]) expect(amount.gte(0)).toBe(true);
+};
+
+const workedOf = ({ c, truth }: ReturnType<typeof workedCase>): Worked => ({ order: c.order, truth });
+
+/** Follows random decisions with random fates of the follow-ups; throws where one was not covered. */
+function follow(parent: ReturnType<typeof workedCase>, decisions: [pick: number, fate: Plan][]) {
+  const { c } = parent;
+  const left = figures(c);
+  const row = rowOf(c, left);
+  let funds = openFunds(c, left);
+  let pools = poolsLeft(workedOf(parent));
+  const made: { offer: Offer; amountTo: Big }[] = [];
+  for (const [pick, fate] of decisions) {
+    expectCovered(funds, pools);
+    const offers = offersOf(c, funds, row);
+    const offer = offers[pick % Math.max(offers.length, 1)];
+    const worked = offer && workFollowUp(c, offer, fate);
+    if (!offer || !worked) break;
+    pools = afterWorked(c.order, pools, workedOf(worked));
+    const ended = { move: offer.move, amount: offer.amount.toFixed(), case: worked.c, left: figures(worked.c) };
+    funds = afterFollowUp(c, funds, ended);
+    made.push({ offer, amountTo: new Big(worked.c.order.amount_to ?? '0') });
+  }
+  expectCovered(funds, pools);
+  return made;
+}
+
+const choices = fc.array(fc.tuple(fc.nat({ max: 9 }), plans), { minLength: 1, maxLength: 5 });
+const larger = (a: Big, b: Big): Big => (a.gt(b) ? a : b);
+const total = (amounts: Big[]): Big => amounts.reduce((all, amount) => all.plus(amount), new Big(0));
+
+describe('follow-ups, whatever is decided and whatever becomes of each', () => {
+  it('never take more of a currency than the order left and follow-ups brought, and pay or refund no more than asked', () => {
+    let secondFollowUps = 0;
+    fc.assert(
+      fc.property(orders, plans, choices, ({ terms, asked }, plan, decisions) => {
+        const parent = workedCase(terms, asked, plan);
+        const { c } = parent;
+        fc.pre(failedChecks(c, figures(c)).length === 0);
+        const made = follow(parent, decisions);
+        secondFollowUps += made.length > 1 ? 1 : 0;
+        const refunded = made.filter(({ offer }) => offer.move === REFUND).map(({ amountTo }) => amountTo);
+        expect(total(refunded).lte(c.order.amount_from ?? '0')).toBe(true);
+        if (!('amountTo' in asked)) return;
+        const paid = new Big(c.order.amount_to ?? '0');
+        const more = made.filter(({ offer }) => offer.move === PAY).map(({ amountTo }) => amountTo);
+        expect(paid.plus(total(more)).lte(larger(paid, new Big(asked.amountTo)))).toBe(true);
+      }),
+      { numRuns: 3000 },
+    );
+    expect(secondFollowUps).toBeGreaterThan(100);
+  });
+});

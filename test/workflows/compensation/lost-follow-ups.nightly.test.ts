@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { sendByHand } from '../../activities/order/by-hand.fixture.js';
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
-import { sendFollowUp } from './lost-follow-ups.fixture.js';
 import { atService, decideNow, executions, parkedFor } from './parked-orders.fixture.js';
 
 /* Temporal is lost, and the same orders are started again in an empty one, as docs/operating.md says. */
@@ -19,6 +18,13 @@ afterAll(async () => {
   await empty?.close();
   await lost?.close();
 });
+
+/** The n-th follow-up of an order as a run that is lost has sent it; its uuid. */
+async function sendFollowUp({ sandbox }: Lab, of: string, n: number, amount: string, marker = ''): Promise<string> {
+  const { order } = orderInput('withdraw', `${of}.r${n}`, { marker: `pay_ms=20 after_ms=20 ${marker}`.trim() });
+  const sent = await sendByHand(sandbox, { ...order, amount });
+  return sent.order_uuid;
+}
 
 const PARTIAL = { marker: 'pay_ms=20 after_ms=20 outcome=completed_partially fraction=0.4' };
 
