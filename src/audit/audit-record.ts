@@ -46,8 +46,8 @@ interface AuditFile {
 }
 
 /**
- * The audit record of one worker process: files of its own in a folder that many may share, a new one at every start, every day
- * and after every failure, each naming the one before it. Entries that come while others are written go to the disk together.
+ * The audit record of one worker process, in files of its own: a new one at every start, on every
+ * day and after every failure, each naming the one before it.
  */
 export class AuditRecord {
   #file?: AuditFile;
@@ -140,8 +140,8 @@ async function create(folder: string, at: Date, before: AuditFile | undefined) {
 }
 
 /**
- * Returns the lines once they are on the disk. Throws what the system throws. The file is opened for every append, so that one
- * that was moved away, cut or added to is noticed before anything relies on a line in it.
+ * Returns the lines once they are on the disk. It opens the file for every append, so that a file
+ * that was moved, cut or added to is noticed. Throws what the system throws.
  */
 async function append(file: AuditFile, at: Date, entries: readonly object[]): Promise<WrittenLine[]> {
   const lines = chained(file, at, entries);

@@ -25,11 +25,10 @@ export interface Verification {
   missing: string[];
 }
 
-/** A file with the hashes of its lines, and those that each line names as the one before. */
+/** A file with the hashes of its lines. */
 interface ReadFile {
   check: FileCheck;
   hashes: string[];
-  prevs: unknown[];
 }
 
 type Line = Partial<LineFrame & { event: string; continues: Continues }>;
@@ -57,59 +56,31 @@ export async function verifyAudit(paths: readonly string[], anchors: readonly st
         `${path}: goes on from line ${from + 1} of file ${continues.file}, behind which lines were added, or left by a write that failed`,
       );
   }
-  if (anchors.length > 0) findAdded(read, new Set(anchors));
+  if (anchors.length > 0) findAdded(read, anchors);
   const everywhere = new Set(read.flatMap(({ hashes }) => hashes));
   const missing = anchors.filter((hash) => !everywhere.has(hash));
   return { files: read.map(({ check }) => check), problems, notGiven, anchors: anchors.length, missing };
 }
 
-/** Returns the numbers of the lines that no anchor stands for: it stands for its own line and for those that this follows from. */
-function unanchored({ hashes, prevs }: ReadFile, known: ReadonlySet<string>): number[] {
-  const numbers: number[] = [];
-  let isKnown = false;
-  for (let index = hashes.length - 1; index >= 0; index -= 1) {
-    const hash = hashes[index] ?? '';
-    isKnown = known.has(hash) || (isKnown && prevs[index + 1] === hash);
-    if (!isKnown) numbers.push(index + 1);
+/**
+ * Finds lines behind the last known one of each file. A known line stands for those that it follows
+ * from; the first line of a file stands for the end of the file that it continues.
+ */
+function findAdded(read: readonly ReadFile[], anchors: readonly string[]): void {
+  const known = new Set([...anchors, ...read.flatMap(({ check }) => check.continues?.hash ?? [])]);
+  for (const { check, hashes } of read) {
+    const last = hashes.findLastIndex((hash) => known.has(hash)) + 1;
+    if (last === hashes.length) continue;
+    const why = 'no anchor is of or behind them: added, or their worker died before it logged them';
+    check.problems.push(`lines from ${last + 1} on: ${why}`);
   }
-  return numbers.reverse();
-}
-
-/** Finds lines that no anchor stands for, where those of a file stand for the file that it goes on from, too. */
-function findAdded(read: readonly ReadFile[], known: Set<string>): void {
-  let before: number;
-  do {
-    before = known.size;
-    for (const file of read) {
-      const { continues } = file.check;
-      if (continues && !unanchored(file, known).includes(1)) known.add(continues.hash);
-    }
-  } while (known.size > before);
-  for (const file of read) {
-    const numbers = unanchored(file, known);
-    if (numbers.length > 0)
-      file.check.problems.push(
-        `${inWords(numbers)}: no anchor is of or behind them: added, or their worker died before it logged them`,
-      );
-  }
-}
-
-/** Rising numbers of lines as `lines 2, 5 to 7`. */
-function inWords(numbers: readonly number[]): string {
-  const ranges: [from: number, to: number][] = [];
-  for (const number of numbers) {
-    const last = ranges.at(-1);
-    if (last?.[1] === number - 1) last[1] = number;
-    else ranges.push([number, number]);
-  }
-  return `lines ${ranges.map(([from, to]) => (from === to ? from : `${from} to ${to}`)).join(', ')}`;
 }
 
 const LINE_BREAK = 10;
 
 async function readAudit(path: string): Promise<ReadFile> {
   const check: FileCheck = { path, lines: 0, lastHash: NO_LINE, problems: [], tornBytes: 0 };
-  const file: ReadFile = { check, hashes: [], prevs: [] };
+  const hashes: string[] = [];
   let seq = 0;
   const all = await readFile(path);
   const end = all.lastIndexOf(LINE_BREAK) + 1;
@@ -126,11 +97,10 @@ async function readAudit(path: string): Promise<ReadFile> {
     seq = Number.isSafeInteger(line.seq) ? Number(line.seq) + 1 : seq + 1;
     check.lines += 1;
     check.lastHash = hashOf(bytes);
-    file.hashes.push(check.lastHash);
-    file.prevs.push(line.prev);
+    hashes.push(check.lastHash);
   }
   if (check.lines === 0) check.problems.push('holds no line of an audit record');
-  return file;
+  return { check, hashes };
 }
 
 function takeFirst(check: FileCheck, { file, continues }: Line): void {

@@ -145,9 +145,7 @@ const killedWriters = (path: string, names: string[], lines: number, shell = '')
 
 /** Problems that no kill makes. It may leave a file before its first line, and a last line whose hash is not told yet. */
 const unexplained = ({ problems, lines }: FileCheck): string[] =>
-  lines === 0
-    ? []
-    : problems.filter((problem) => !problem.startsWith(`lines ${lines}: no anchor is of or behind them`));
+  lines === 0 ? [] : problems.filter((problem) => !problem.startsWith(`lines from ${lines} on: no anchor`));
 
 describe('audit records of several processes', () => {
   it('that share a folder and are killed in the middle lose no line they told', async () => {

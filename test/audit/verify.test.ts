@@ -31,19 +31,23 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What the command says of a record with these lines, given the anchors of the real one or none. */
-async function verified(changed: readonly string[], anchors?: readonly string[]) {
+/** What the command says of a folder with these files, given anchors or none. */
+async function verifiedFiles(files: Record<string, readonly string[]>, anchors?: readonly string[]) {
   const at = await mkdtemp(join(tmpdir(), 'audit-changed-'));
   try {
-    await writeFile(join(at, 'audit.ndjson'), changed.map((line) => `${line}\n`).join(''));
+    for (const [name, lines] of Object.entries(files))
+      await writeFile(join(at, `${name}.ndjson`), lines.map((line) => `${line}\n`).join(''));
     if (anchors)
       await writeFile(join(at, 'worker.log'), anchors.map((hash) => JSON.stringify({ auditHash: hash })).join('\n'));
     const options = anchors ? ['--anchors', join(at, 'worker.log')] : [];
-    return await runStarterAlone(['audit', 'verify', at, '--json', ...options]);
+    const { code, stdout } = await runStarterAlone(['audit', 'verify', at, '--json', ...options]);
+    return { code, found: JSON.parse(stdout) as Verification & { ok: boolean } };
   } finally {
     await rm(at, { recursive: true, force: true });
   }
 }
+
+const verified = (changed: readonly string[], anchors?: readonly string[]) => verifiedFiles({ a: changed }, anchors);
 
 const hashes = () => lines.map(hashOf);
 
@@ -88,8 +92,7 @@ describe('payment-orders audit verify', () => {
   };
   it.each(Object.keys(attacks))('finds %s', async (name) => {
     const told = await verified(attacks[name]?.([...lines]) ?? []);
-    expect(told.code).toBe(1);
-    expect(JSON.parse(told.stdout)).toMatchObject({ ok: false });
+    expect(told).toMatchObject({ code: 1, found: { ok: false } });
   });
 
   const hidden: Record<string, (all: string[]) => string[]> = {
@@ -104,45 +107,30 @@ describe('payment-orders audit verify', () => {
     expect(alone.code).toBe(0);
     const told = await verified(changed, hashes());
     expect(told.code).toBe(1);
-    expect(JSON.parse(told.stdout).missing.length).toBeGreaterThan(0);
+    expect(told.found.missing.length).toBeGreaterThan(0);
   });
 
   it('finds the cut end of a file by the one that goes on from it', async () => {
-    const next = JSON.stringify({
-      ...{ v: 1, file: 'next', seq: 0, at: '2026-01-01T00:00:00.000Z', prev: '0'.repeat(64), event: 'opened' },
-      continues: { file: JSON.parse(lines[0] ?? '').file, hash: hashes().at(-1) },
-    });
-    const at = await mkdtemp(join(tmpdir(), 'audit-next-'));
-    await writeFile(join(at, 'b.ndjson'), `${next}\n`);
-    await writeFile(join(at, 'a.ndjson'), lines.map((line) => `${line}\n`).join(''));
-    expect((await runStarterAlone(['audit', 'verify', at])).code).toBe(0);
-    await writeFile(
-      join(at, 'a.ndjson'),
-      lines
-        .slice(0, -2)
-        .map((line) => `${line}\n`)
-        .join(''),
-    );
-    const told = await runStarterAlone(['audit', 'verify', at]);
-    expect(told.code).toBe(1);
-    expect(told.stdout).toContain('its end was cut or changed');
-    await rm(at, { recursive: true });
+    const continues = { file: JSON.parse(lines[0] ?? '').file, hash: hashes().at(-1) };
+    const b = [following([], { event: 'opened', continues }, 'next')];
+    expect((await verifiedFiles({ a: lines, b })).code).toBe(0);
+    const { code, found } = await verifiedFiles({ a: lines.slice(0, -2), b });
+    expect(code).toBe(1);
+    expect(found.problems).toEqual([expect.stringContaining('its end was cut or changed')]);
   });
 
   it('names every bad line and goes on behind it', async () => {
     const [first = '', ...others] = lines;
     const changed = [first, ...others.slice(0, 1), 'nonsense', ...others.slice(2, 3), '{"v":1,"file":"x","seq":4}'];
     const told = await verified([...changed, ...others.slice(3)], hashes());
-    const [{ problems }] = JSON.parse(told.stdout).files;
-    expect(problems).toEqual([
+    expect(told.found.files[0]?.problems).toEqual([
       'line 3 is none of an audit record',
       'line 4 does not follow from line 3: one of the two was changed',
       'line 5 is of another file',
       expect.stringMatching(/^line 6 /),
-      expect.stringMatching(/^lines 3, 5: no anchor is of or behind them/),
     ]);
     // Of the genuine lines behind the bad ones none is missing but the one that was replaced.
-    expect(JSON.parse(told.stdout).missing).toEqual([hashes()[2]]);
+    expect(told.found.missing).toEqual([hashes()[2]]);
   });
 
   it('finds lines added to a file and whole files by the hashes of the log, whatever follows from what', async () => {
@@ -166,9 +154,9 @@ describe('payment-orders audit verify', () => {
     const found: Verification = JSON.parse(told.stdout);
     expect(found.missing).toEqual([]);
     const added = (name: RegExp) => found.files.filter((file) => name.test(file.path)).map(({ problems }) => problems);
-    expect(added(/forged/)).toEqual([[expect.stringMatching(/^lines 1 to 2: no anchor is of or behind them/)]]);
+    expect(added(/forged/)).toEqual([[expect.stringMatching(/^lines from 1 on: no anchor is of or behind them/)]]);
     const others = added(/audit-2/).flat();
-    expect(others).toEqual([expect.stringMatching(/^lines 3: no anchor is of or behind them/)]);
+    expect(others).toEqual([expect.stringMatching(/^lines from 3 on: no anchor is of or behind them/)]);
     expect(found.problems).toEqual([
       expect.stringMatching(/goes on from line 2 of file .*, behind which lines were added/),
     ]);
@@ -183,14 +171,9 @@ describe('payment-orders audit verify', () => {
   it('takes the last hash of a file, and of those that go on from it, for all lines before', async () => {
     expect((await verified(lines, hashes().slice(-1))).code).toBe(0);
     expect((await verified(lines, hashes().slice(0, -1))).code).toBe(1);
-    const at = await mkdtemp(join(tmpdir(), 'audit-chain-'));
     const continues = { file: JSON.parse(lines[0] ?? '').file, hash: hashes().at(-1) };
     const next = following([], { event: 'opened', continues }, 'next');
-    await writeFile(join(at, 'a.ndjson'), `${lines.join('\n')}\n`);
-    await writeFile(join(at, 'b.ndjson'), `${next}\n`);
-    await writeFile(join(at, 'kept'), hashOf(next));
-    expect((await runStarterAlone(['audit', 'verify', at, '--anchors', join(at, 'kept')])).code).toBe(0);
-    await rm(at, { recursive: true });
+    expect((await verifiedFiles({ a: lines, b: [next] }, [hashOf(next)])).code).toBe(0);
   });
 
   it.each([
@@ -198,7 +181,7 @@ describe('payment-orders audit verify', () => {
     ['that was set back once and then ran on', [5, 9, 2, 3]],
     ['that stood still', [5, 5, 5, 5]],
   ])('follows files from one to the next under a clock %s', async (_, hours) => {
-    const at = await mkdtemp(join(tmpdir(), 'audit-clock-'));
+    const files: Record<string, string[]> = {};
     let before: { file: string; hash: string } | undefined;
     for (const [index, hour] of hours.entries()) {
       const file = `file-${index}`;
@@ -209,31 +192,21 @@ describe('payment-orders audit verify', () => {
       );
       const sent = lineOf({ ...frame, seq: 1, prev: hashOf(opened) }, { event: 'send', id: `o-${index}` });
       before = { file, hash: hashOf(sent) };
-      await writeFile(join(at, `${hour}-${index}.ndjson`), `${opened}\n${sent}\n`);
+      files[`${hour}-${index}`] = [opened, sent];
     }
-    await writeFile(join(at, 'kept'), `${before?.hash}`);
-    const verify = () => runStarterAlone(['audit', 'verify', at, '--anchors', join(at, 'kept')]);
-    expect(await verify()).toMatchObject({ code: 0 });
-
+    const anchors = [before?.hash ?? ''];
+    expect((await verifiedFiles(files, anchors)).code).toBe(0);
     // A file that goes on from the record and that no anchor is of is still found.
-    const added = following([], { event: 'opened', continues: before }, 'added');
-    await writeFile(join(at, 'added.ndjson'), `${added}\n`);
-    expect(await verify()).toMatchObject({ code: 1, stdout: expect.stringContaining('lines 1: no anchor') });
-    await rm(at, { recursive: true });
+    const added = [following([], { event: 'opened', continues: before }, 'added')];
+    const { code, found } = await verifiedFiles({ ...files, added }, anchors);
+    expect(code).toBe(1);
+    expect(JSON.stringify(found)).toContain('lines from 1 on: no anchor');
   });
 
   it('ends where two files claim to go on from each other', async () => {
-    const at = await mkdtemp(join(tmpdir(), 'audit-circle-'));
-    for (const [file, other] of [
-      ['a', 'b'],
-      ['b', 'a'],
-    ] as const) {
-      const opened = following([], { event: 'opened', continues: { file: other, hash: NO_LINE } }, file);
-      await writeFile(join(at, `${file}.ndjson`), `${opened}\n`);
-    }
-    await writeFile(join(at, 'kept'), NO_LINE);
-    expect(await runStarterAlone(['audit', 'verify', at, '--anchors', join(at, 'kept')])).toMatchObject({ code: 1 });
-    await rm(at, { recursive: true });
+    const from = (file: string, other: string) =>
+      following([], { event: 'opened', continues: { file: other, hash: NO_LINE } }, file);
+    expect((await verifiedFiles({ a: [from('a', 'b')], b: [from('b', 'a')] }, [NO_LINE])).code).toBe(1);
   });
 
   it('tells a line that was never finished, which a killed worker leaves', async () => {
