@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
-import { type FieldError, SERVICE_REJECTED, statusText } from '../contract/failures.js';
+import { SERVICE_REJECTED, statusText } from '../contract/failures.js';
 import { ORDER_TYPES } from '../contract/order/types.js';
 import { isMalformed, type Malformed, type Rates, READS } from '../contract/service-objects.js';
 import { InvalidRequestError, RejectedError } from '../payment-service/errors.js';
@@ -33,9 +33,11 @@ export function readServiceActivity(deps: ActivityDeps) {
     const { account, read, query = {} } = validInput(inputSchema, raw);
     if (read === FORMAT_CHECKS_READ) return accountOf(deps, account).formatChecks ?? 'refuse';
     try {
-      return fitting(read, await readFrom(accountOf(deps, account), read, query));
+      return fitting(await readFrom(accountOf(deps, account), read, query));
     } catch (error) {
-      if (error instanceof InvalidRequestError) throw invalidInput(error.errors.map(inQuery));
+      if (error instanceof InvalidRequestError) {
+        throw invalidInput(error.errors.map(({ field, reason }) => ({ field: `query.${field}`, reason })));
+      }
       if (error instanceof RejectedError) {
         throw rejected(`the service refused the read (${statusText(error.status, error.excerpt)}); check the query`);
       }
@@ -44,34 +46,16 @@ export function readServiceActivity(deps: ActivityDeps) {
   };
 }
 
-const inQuery = ({ field, reason }: { field: string; reason: string }) => ({ field: `query.${field}`, reason });
-
 const rejected = (message: string): ApplicationFailure =>
   ApplicationFailure.create({ type: SERVICE_REJECTED, message, nonRetryable: true });
 
-/** What makes an answer smaller, by read. */
-const SMALLER: Partial<Record<(typeof READS)[number], FieldError>> = {
-  rates: { field: 'order_type', reason: 'ask for one order_type, or for one pair' },
-  orderList: { field: 'limit', reason: 'use a smaller limit, and page' },
-  addressList: { field: 'limit', reason: 'use a smaller limit, and page' },
-};
-
-/** Said here and at once: an answer that Temporal refuses would look like none at all. */
-function fitting(read: (typeof READS)[number], answer: unknown): unknown {
+/** Refused here and at once: an answer that Temporal refuses would look like none at all. */
+function fitting(answer: unknown): unknown {
   const bytes = Buffer.byteLength(JSON.stringify(answer));
   if (bytes <= MAX_ANSWER_BYTES) return answer;
-  const { field, reason } = SMALLER[read] ?? { field: 'read', reason: 'ask the service itself' };
   const size = `the answer of ${bytes} bytes is too large (at most ${MAX_ANSWER_BYTES})`;
-  throw invalidInput([{ field: `query.${field}`, reason: `${size}: ${reason}` }]);
+  throw invalidInput([{ field: 'query', reason: `${size}: ask for a smaller limit, or for the rates of one pair` }]);
 }
-
-/** What an answer without an order may mean besides that there is none; only the interface's own words could tell. */
-function doubtOf(said: string): string {
-  if (said.startsWith('HTTP 404')) return '; it has no such order, or the base URL is wrong';
-  return said.startsWith('HTTP 400') ? '; it has no such order, or refuses the query' : '; it shows no such order';
-}
-
-const noQuery = z.strictObject({});
 
 const ratesQuery = z.strictObject({ order_type: z.enum(ORDER_TYPES).optional(), pair: z.string().optional() });
 
@@ -118,11 +102,11 @@ async function readFrom(account: Account, read: (typeof READS)[number], query: u
     case 'rates':
       return ratesOf(account, checkRequest(ratesQuery, query));
     case 'balances':
-      checkRequest(noQuery, query);
-      return account.service.balances();
+      checkRequest(z.strictObject({}), query);
+      return service.balances();
     case 'orderStatus': {
       const { order, said } = await service.orderStatus(checkRequest(orderStatusSchema, query) as OrderStatusQuery);
-      if (!order) throw rejected(`order/status answers ${said}${doubtOf(said)}`);
+      if (!order) throw rejected(`order/status answers ${said}: no such order, a bad query or a wrong base URL`);
       return order;
     }
     case 'orderList':

@@ -37,17 +37,15 @@ describe('a read', () => {
   });
 
   test.for([
-    ['a', 'order/status answers HTTP 400: order not found; it has no such order, or refuses the query'],
-    ['b', 'order/status answers HTTP 404: order not found; it has no such order, or the base URL is wrong'],
-    ['c', 'order/status answers HTTP 200: {"status":"error"}; it shows no such order'],
-  ] as const)(
-    'of an order that the service does not show (%s) says how it answered',
-    async ([unknownMode, message]) => {
-      const { run } = await openActivities({ unknownMode });
-      const failure = await failureOf(run('readService', read('orderStatus', { order_id: 'nobody' })));
-      expect(failure).toMatchObject({ type: 'ServiceRejected', nonRetryable: true, message });
-    },
-  );
+    ['a', 'HTTP 400: order not found'],
+    ['b', 'HTTP 404: order not found'],
+    ['c', 'HTTP 200: {"status":"error"}'],
+  ] as const)('of an order that the service does not show (%s) says how it answered', async ([unknownMode, said]) => {
+    const { run } = await openActivities({ unknownMode });
+    const failure = await failureOf(run('readService', read('orderStatus', { order_id: 'nobody' })));
+    const message = `order/status answers ${said}: no such order, a bad query or a wrong base URL`;
+    expect(failure).toMatchObject({ type: 'ServiceRejected', nonRetryable: true, message });
+  });
 });
 
 describe.each([1, 2, 10])('a service with pages of %i', (listAtMost) => {
@@ -119,7 +117,7 @@ describe('large answers', () => {
     expect(await failureOf(run('readService', read('rates')))).toMatchObject({
       type: 'InvalidInput',
       nonRetryable: true,
-      message: expect.stringMatching(/query\.order_type: the answer of \d+ bytes is too large/),
+      message: expect.stringMatching(/^query: the answer of \d+ bytes is too large/),
     });
     const one = await run('readService', read('rates', { order_type: 'withdraw', pair: 'usd_card' }));
     expect(one).toEqual({ withdraw: { usd_card: expect.objectContaining({ min_amount_from: '1' }) } });
@@ -133,12 +131,8 @@ describe('bad input', () => {
   test.for<[input: { account: string; read: string; query?: unknown }, field: string]>([
     [read('everything'), 'read'],
     [read('orderStatus'), 'query.order_id'],
-    [read('orderStatus', { order_id: 'a', order_uuid: 'b' }), 'query.order_id'],
-    [read('orderStatus', { order_uuid: 'not/a/uuid' }), 'query.order_uuid'],
     [read('orderList', { limit: 1001 }), 'query.limit'],
     [read('rates', { order_type: 'payout' }), 'query.order_type'],
-    [read('orderList', { order_ids: [] }), 'query.order_ids'],
-    [read('orderList', { date_from: '2026-02-30 00:00:00' }), 'query.date_from'],
     [read('addressList', { limit: 101 }), 'query.limit'],
     [read('rates', { currency: 'usd' }), 'query.currency'],
     [read('balances', []), 'query'],
