@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { onTestFinished } from 'vitest';
-import { type Sandbox, type SandboxOptions, type SettingsChange, startSandbox } from '../../sandbox/index.js';
+import { type Sandbox, type SettingsChange, startSandbox } from '../../sandbox/index.js';
 import {
   type Account,
   type Activities,
@@ -61,8 +61,8 @@ const KEY_FINGERPRINT = '0123456789abcdef';
 /** Where no account of these tests is. */
 export const ELSEWHERE: SentTo = { account: accountId('https://elsewhere', KEY_FINGERPRINT) };
 
-/** What only some activities need. */
-type Places = Pick<
+/** What only some tests set. */
+type LabOptions = { callback?: typeof CALLBACK; requestTimeoutMs?: number } & Pick<
   ActivityDeps,
   'directories' | 'caps' | 'audit' | 'restoredAtMs' | 'failedOverAtMs' | 'others' | 'nowMs' | 'attemptStartedMs'
 > &
@@ -72,14 +72,7 @@ type Places = Pick<
 /** The real activities with the real client for one service. */
 export async function activitiesFor(
   { baseUrl, apiKey = 'key', apiSecret = 'secret' }: { baseUrl: string; apiKey?: string; apiSecret?: string },
-  {
-    callback,
-    requestTimeoutMs = 2_000,
-    notExecutedStatuses,
-    predecessors,
-    limiter = new Limiter(),
-    ...places
-  }: Places & { callback?: typeof CALLBACK; requestTimeoutMs?: number } = {},
+  { requestTimeoutMs = 2_000, notExecutedStatuses, predecessors, limiter = new Limiter(), ...places }: LabOptions = {},
 ): Promise<RunActivity> {
   const sign = await loadSigner('hmac-sha256');
   const service = createPaymentService({ baseUrl, apiKey, apiSecret, sign, requestTimeoutMs, limiter });
@@ -97,7 +90,6 @@ export async function activitiesFor(
   const activities = createActivities({
     accounts: new Map([['default', account]]),
     pace: PACE,
-    callback,
     // Handed out just now.
     attemptStartedMs: async () => Date.now(),
     ...places,
@@ -122,49 +114,12 @@ export async function activitiesFor(
 /** A sandbox and activities for it, until the test ends. Orders are final at once unless a marker says otherwise. */
 export async function openActivities(
   settings: SettingsChange = {},
-  {
-    callback,
-    directories,
-    caps,
-    audit,
-    restoredAtMs,
-    failedOverAtMs,
-    others,
-    notExecutedStatuses,
-    requestTimeoutMs,
-    predecessors,
-    pace = PACE,
-    limiter,
-    nowMs,
-    attemptStartedMs,
-    ...options
-  }: Omit<SandboxOptions, 'settings'> & Places & { callback?: typeof CALLBACK; requestTimeoutMs?: number } = {},
+  options: LabOptions = {},
 ): Promise<{ sandbox: Sandbox; run: RunActivity; sentTo: SentTo }> {
   const durationsMs = { pay: 0, execute: 0 };
-  const sandbox = await startSandbox({
-    ...options,
-    settings: { durationsMs, callbacks: { enabled: false }, ...settings },
-  });
+  const sandbox = await startSandbox({ settings: { durationsMs, callbacks: { enabled: false }, ...settings } });
   onTestFinished(() => sandbox.close());
-  const run = await activitiesFor(
-    { baseUrl: sandbox.url, ...sandbox },
-    {
-      callback,
-      directories,
-      caps,
-      audit,
-      restoredAtMs,
-      failedOverAtMs,
-      others,
-      notExecutedStatuses,
-      requestTimeoutMs,
-      predecessors,
-      pace,
-      limiter,
-      ...(nowMs && { nowMs }),
-      ...(attemptStartedMs && { attemptStartedMs }),
-    },
-  );
+  const run = await activitiesFor({ baseUrl: sandbox.url, ...sandbox }, options);
   return { sandbox, run, sentTo: { account: accountId(sandbox.url, KEY_FINGERPRINT) } };
 }
 

@@ -16,52 +16,40 @@ function errorsOf(value: unknown, prefix?: string) {
   return checked.error ? fieldErrors(checked.error, prefix) : [];
 }
 
-test('a valid object has none', () => {
-  expect(errorsOf(valid)).toEqual([]);
-});
+const unknownKeys = { ...valid, ammount: '1', wallet_details: [{ amount: '1', wallet: 'w', cvv: '123' }] };
+const poisoned: unknown = JSON.parse(JSON.stringify(valid).replace('{', '{"__proto__":{"x":1},'));
 
-test('paths name objects by key and lists by index, below the prefix', () => {
-  const bad = {
-    ...valid,
-    wallet_details: [
-      { amount: '1', wallet: 'w' },
-      { amount: 1, wallet: 'w' },
+test.each<[title: string, errors: string[], value: unknown, prefix?: string]>([
+  ['a valid object has none', [], valid],
+  [
+    'paths name objects by key and lists by index, below the prefix',
+    ['order.wallet_details[1].amount expected string, received number'],
+    { ...valid, wallet_details: [...Array(2).keys()].map((n) => ({ amount: n === 1 ? 1 : '1', wallet: 'w' })) },
+    'order',
+  ],
+  [
+    'every bad field is named at once',
+    [
+      ...['amount required', 'wallet_details required', 'kind Invalid option: expected one of "a"|"b"'],
+      ...['either fits none of the allowed shapes', 'id required'],
     ],
-  };
-  expect(errorsOf(bad, 'order')).toEqual([
-    { field: 'order.wallet_details[1].amount', reason: 'expected string, received number' },
-  ]);
-});
-
-test('every bad field is named at once', () => {
-  expect(errorsOf({}).map(({ field, reason }) => `${field} ${reason}`)).toEqual([
-    'amount required',
-    'wallet_details required',
-    'kind Invalid option: expected one of "a"|"b"',
-    'either fits none of the allowed shapes',
-    'id required',
-  ]);
-});
-
-test('every unknown field gets an entry of its own', () => {
-  const bad = { ...valid, ammount: '1', orderId: 1, wallet_details: [{ amount: '1', wallet: 'w', cvv: '123' }] };
-  expect(errorsOf(bad)).toEqual(
-    expect.arrayContaining([
-      { field: 'ammount', reason: 'unknown field' },
-      { field: 'orderId', reason: 'unknown field' },
-      { field: 'wallet_details[0].cvv', reason: 'unknown field' },
-    ]),
-  );
-});
-
-test('`__proto__` is an unknown field', () => {
-  const bad: unknown = JSON.parse(JSON.stringify(valid).replace('{', '{"__proto__":{"x":1},'));
-  expect(errorsOf(bad)).toEqual([{ field: '__proto__', reason: 'unknown field' }]);
-});
-
-test('something that is no object at all is called input, or by the prefix', () => {
-  expect(errorsOf(null)).toEqual([{ field: 'input', reason: 'expected object, received null' }]);
-  expect(errorsOf(null, 'order')).toEqual([{ field: 'order', reason: 'expected object, received null' }]);
+    {},
+  ],
+  [
+    'every unknown field gets an entry of its own',
+    ['wallet_details[0].cvv unknown field', 'ammount unknown field'],
+    unknownKeys,
+  ],
+  ['`__proto__` is an unknown field', ['__proto__ unknown field'], poisoned],
+  ['no object at all is called input', ['input expected object, received null'], null],
+  ['no object at all is called by the prefix', ['order expected object, received null'], null, 'order'],
+  [
+    'a card number or a line break used as key is masked',
+    ['pan **** unknown field', 'a?b unknown field'],
+    { ...valid, 'pan 4111111111111111': 1, 'a\nb': 1 },
+  ],
+])('%s', (_, errors, value, prefix) => {
+  expect(errorsOf(value, prefix).map(({ field, reason }) => `${field} ${reason}`)).toEqual(errors);
 });
 
 test('no reason repeats the value', () => {
@@ -70,9 +58,4 @@ test('no reason repeats the value', () => {
   const text = JSON.stringify(errorsOf(bad));
   expect(text).not.toContain(secret.slice(0, 6));
   expect(text).toContain('must be a decimal string');
-});
-
-test('a card number or a line break used as key is masked', () => {
-  const fields = errorsOf({ ...valid, 'pan 4111111111111111': 1, 'a\nb': 1 }).map(({ field }) => field);
-  expect(fields).toEqual(['pan ****', 'a?b']);
 });

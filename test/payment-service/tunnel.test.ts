@@ -66,17 +66,6 @@ describe('through a proxy', () => {
     await expect.poll(() => proxy.open(), { timeout: 20_000 }).toBe(0);
   });
 
-  test('without credentials none are sent', async () => {
-    const { port, proxy } = await openLine();
-    const service = clientFor(`https://localhost:${port}`, {
-      caCertificates: TLS_CERTIFICATE,
-      clientCertificate: { chain: CLIENT_CERTIFICATE, key: CLIENT_KEY },
-      proxy: { host: '127.0.0.1', port: proxy.port },
-    });
-    await service.orderStatus({ order_uuid: '3f0c8c2e-5b8e-4f0e-9d6a-000000000001' }).catch(() => undefined);
-    expect(proxy.asked).toEqual([expect.not.stringMatching(/authorization/i)]);
-  });
-
   test('a tunnel that opens late, or byte by byte, is waited for', async () => {
     const late = async (tunnel: Tunnel) => {
       const far = await tunnel.open();
@@ -90,17 +79,6 @@ describe('through a proxy', () => {
     const { reached, proxy, create } = await openLine(late);
     expect(await create()).toBeUndefined();
     expect([reached.length, proxy.asked.length]).toEqual([1, 1]);
-  });
-
-  test('any 2xx opens it', async () => {
-    const { reached, create } = await openLine(async (tunnel) => {
-      const far = await tunnel.open();
-      tunnel.near.write('HTTP/1.0 299 Fine\r\nvia: x\r\n\r\n');
-      tunnel.near.pipe(far);
-      far.pipe(tunnel.near);
-    });
-    expect(await create()).toBeUndefined();
-    expect(reached).toHaveLength(1);
   });
 
   test('proxies of the environment are no proxies, and their exceptions no exceptions', async () => {
@@ -152,29 +130,20 @@ describe('a proxy that opens no tunnel to the service: provably not sent, asked 
     status('403 Forbidden'),
     status('407 Proxy Authentication Required', 'proxy-authenticate: Basic realm=x\r\n\r\n'),
     status('502 Bad Gateway'),
-    status('504 Gateway Timeout', '\r\nfor ever'),
     // Said by the service these would be verdicts about the order.
     status('400 Bad Request'),
-    status('404 Not Found'),
     status('429 Too Many Requests', 'retry-after: 60\r\n\r\n'),
     status('301 Moved', 'location: http://127.0.0.1:1/\r\n\r\n'),
-    status('307 Again', 'location: https://localhost/\r\n\r\n'),
     status('100 Continue', '\r\n'),
     status('101 Switching Protocols', 'upgrade: x\r\nconnection: upgrade\r\n\r\n'),
     ['something that is no HTTP', /^proxy: HPE_/, answers('SSH-2.0-x\r\n\r\n')],
     ['a head without an end', /^proxy: HPE_HEADER_OVERFLOW$/, answers(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(99_999)}`)],
     ['nothing, and closes', /^proxy: (ECONNRESET|closed)$/, answers('')],
     ['with a reset', /^proxy: (ECONNRESET|closed)$/, ({ near }) => void near.resetAndDestroy()],
-    ['half a head', /^proxy: (ECONNRESET|closed|HPE_\w+)$/, answers('HTTP/1.1 200 Conn')],
     [
       '200 and an order',
       'proxy: sent bytes of its own',
       answers(`HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n${ORDER}`),
-    ],
-    [
-      '200 with a body',
-      'proxy: sent bytes of its own',
-      answers(`HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n${ORDER}`),
     ],
     ['200, and closes', /^(ECONNRESET|closed)$/, answers(OPENED)],
     [
@@ -226,19 +195,6 @@ describe('a proxy that opens no tunnel to the service: provably not sent, asked 
     const { reached, create } = await openLine(() => caller.abort());
     expect(await create({ signal: caller.signal })).toMatchObject({ code: 'not_sent', reason: 'proxy: aborted' });
     expect(reached).toHaveLength(0);
-  });
-
-  test.for([
-    ['nobody listens', '127.0.0.1', /^proxy: ECONNREFUSED$/],
-    ['does not exist', 'no-such-host.invalid', /^proxy: (ENOTFOUND|EAI_AGAIN)$/],
-  ] as const)('where it should be %s', async ([, host, reason]) => {
-    const closed = await startProxy();
-    await closed.close();
-    const service = clientFor('https://localhost:9', { proxy: { host, port: closed.port }, requestTimeoutMs: 30_000 });
-    await expect(service.createOrder('withdraw', withdrawRequest())).rejects.toMatchObject({
-      code: 'not_sent',
-      reason: expect.stringMatching(reason),
-    });
   });
 
   test.for([
