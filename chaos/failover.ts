@@ -50,10 +50,13 @@ export class Failover {
       { requestTimeoutMs: REQUEST_TIMEOUT_MS },
     );
     // That cluster's worker, too, looked before it sent.
-    const looked = await service.listOrders({ order_ids: [orderId] }).then(
-      () => true,
-      () => false,
-    );
+    const looked = await service
+      .orders()
+      .page({ order_ids: [orderId] })
+      .then(
+        () => true,
+        () => false,
+      );
     if (!looked) return;
     this.sent.add(orderId);
     await service.createOrder(type, input.order).catch(() => undefined);

@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.js';
 export const RESTORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'absence counts at once after a restore',
-    file: 'src/activities/order/after-restore.ts',
+    file: 'src/activities/protections.ts',
     find: 'currentAttemptScheduledTimestampMs) >= countsFromMs',
     replacement: 'currentAttemptScheduledTimestampMs) >= restoredAtMs',
     test: {

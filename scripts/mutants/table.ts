@@ -135,7 +135,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: '429 taken for "nothing was executed"',
     file: 'src/activities/order/create-attempt.ts',
     find: "return { kind: 'uncertain', reason:",
-    replacement: "return error instanceof RateLimitedError ? { kind: 'notExecuted' } : { kind: 'uncertain', reason:",
+    replacement:
+      "return error instanceof RateLimitedError ? { kind: 'notSent', reason: '' } : { kind: 'uncertain', reason:",
     test: {
       file: 'test/workflows/create/limited-creates.nightly.test.ts',
       name: 'a create that is executed although its answer sounds like a refusal withdraw, 429-after: is settled over the window, found, and never sent again',

@@ -39,10 +39,7 @@ export async function recordChoice({ audit }: Audit, input: CheckSignatureInput,
   });
 }
 
-/**
- * Writes who paused or stopped a batch, before its report. Neither pays anybody, so that they never wait for the record: a pause
- * that was resumed stands in the line of that. Throws AuditNotWrittenError.
- */
+/** Writes who paused or stopped a batch, before its report. Throws AuditNotWrittenError. */
 export async function recordInterruptions({ audit }: Audit, input: ReportBatchInput): Promise<void> {
   for (const event of ['pause', 'stop'] as const) {
     const interruption = event === 'pause' ? input.paused : input.stopped;

@@ -25,9 +25,8 @@ const UNKNOWN_ACCOUNT =
 const refused = (reason: string): SignatureCheck => ({ kind: 'refused', reason });
 
 /**
- * Says whether what was chosen is signed by a person who may choose it for this account, and writes it into the audit record
- * before it counts. What the signature must be about comes from this very task, never from whoever asked. Fails for nothing: every
- * bad signature is an answer, and so is a record that cannot be written.
+ * Checks who signed a choice, and records the choice before it counts. What the signature
+ * must be about comes from this task alone; every failure is an answer.
  */
 export function checkSignatureActivity(deps: Pick<ActivityDeps, 'accounts' | 'approvers' | 'audit' | 'others'>) {
   return async function checkSignature(input: CheckSignatureInput): Promise<SignatureCheck> {
@@ -60,10 +59,7 @@ function letAnother(): SignatureCheck {
 /** Attempts before a refusal, and the wait between them: all within the time of a check. */
 const [OTHERS_ASKED, ASK_OTHER_AFTER_MS] = [20, 250];
 
-/**
- * Why a choice is none of this task's run: what is encrypted for the id fits each run of it. It is asked here since workflow code cannot:
- * the run that a reset makes replays what the one before took.
- */
+/** Returns why a choice is of another run: a reset replays what the earlier run took. */
 const runProblem = ({ runId }: { runId?: unknown }): string | undefined =>
   runId === undefined || runId === activityInfo().workflowExecution?.runId ? undefined : OTHER_RUN;
 

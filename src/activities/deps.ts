@@ -3,15 +3,12 @@ import type { Approvers, CallbackConfig, Directories } from '../config.js';
 import type { Pace } from '../contract/order/activities.js';
 import type { UsedAccount } from '../contract/order/sent-to.js';
 import type { Rates } from '../contract/service-objects.js';
-import type { OnlyByCommand } from '../contract/signature.js';
 import type { PaymentService } from '../payment-service/client.js';
 import type { Limiter } from '../payment-service/limiter.js';
 import type { Protections } from '../temporal/published.js';
 import type { FormatChecks } from '../validation/field-errors.js';
-import { invalidOrder } from './failures.js';
-import type { KeyRefusals } from './key-refusals.js';
+import { invalidOrder, type KeyRefusals } from './failures.js';
 import type { GroupedLookUps } from './order/grouped-look-ups.js';
-import { isSigned } from './protections.js';
 
 /** One account as activities use it. */
 export interface Account extends UsedAccount {
@@ -33,7 +30,7 @@ export interface Account extends UsedAccount {
 export interface ActivityDeps {
   accounts: ReadonlyMap<string, Account>;
   pace: Pace;
-  /** Since when a restored Temporal runs; see order/after-restore.ts. */
+  /** Since when a restored Temporal runs; see protections.ts. */
   restoredAtMs?: number;
   /** When the namespace failed over last, as of now; absent or undefined = never. */
   failedOverAtMs?: () => number | undefined;
@@ -59,12 +56,6 @@ export interface ActivityDeps {
   directories?: Directories;
   /** Absent: no audit record is kept. */
   audit?: Pick<AuditRecord, 'append'>;
-}
-
-/** Why decisions for an account cannot come from the Temporal UI; undefined where they can. */
-export function onlyByCommand(deps: ActivityDeps, name: string): OnlyByCommand | undefined {
-  if (isSigned(deps, name)) return 'signed';
-  return deps.isCopied && 'encrypted';
 }
 
 /** The account an activity works for. Tasks of an account only reach workers that serve it, so a miss is a bad input. */

@@ -21,12 +21,10 @@ import {
   UnexpectedStatusError,
 } from '../payment-service/errors.js';
 import { fieldErrors } from '../validation/field-errors.js';
-import { KeyRefusals } from './key-refusals.js';
 
 /**
- * The one translator from errors of the service to failures of activities that only read: all of them are repeated,
- * because an error is no reading: after `delayMs`, or as the activity's retry policy says. The message holds no value of the
- * order; no cause goes along, because it could.
+ * Translates errors of the service for activities that only read: all are repeated, after
+ * `delayMs` or as the retry policy says. No value of the order and no cause goes along.
  */
 export function retryLater(error: unknown, delayMs?: number): unknown {
   if (!(error instanceof PaymentServiceError)) return error;
@@ -37,10 +35,28 @@ export function retryLater(error: unknown, delayMs?: number): unknown {
   });
 }
 
-/**
- * Like `retryLater`, but a refused key ends the activity with KEY_REFUSED if its workflow may be
- * told: it then asks again.
- */
+/** Workflows of an account that one worker tells of a refused key within a minute; each of them costs history. */
+const MOST_PER_MINUTE = 10;
+
+/** Workflows that are remembered. */
+const MOST_KNOWN = 1_000;
+
+/** Workflows of an account that this worker told that the service refuses the key. Their alarm tells the others, after 15 min. */
+export class KeyRefusals {
+  readonly #toldAtMs = new Map<string, number>();
+
+  /** Returns true, and counts it, if a run may be told, once; `nowMs` of a clock that only runs forward. */
+  mayTell(runId: string, nowMs: number): boolean {
+    const lately = [...this.#toldAtMs.values()].filter((atMs) => nowMs < atMs + 60_000);
+    if (this.#toldAtMs.has(runId) || lately.length >= MOST_PER_MINUTE) return false;
+    this.#toldAtMs.set(runId, nowMs);
+    const [oldest = ''] = this.#toldAtMs.keys();
+    if (this.#toldAtMs.size > MOST_KNOWN) this.#toldAtMs.delete(oldest);
+    return true;
+  }
+}
+
+/** Like `retryLater`, but ends the activity with KEY_REFUSED if its workflow may be told. */
 export function retryOrTell(error: unknown, account: { keyRefusals?: KeyRefusals }, delayMs?: number): unknown {
   if (!refusesKey(error)) return retryLater(error, delayMs);
   account.keyRefusals ??= new KeyRefusals();
@@ -87,10 +103,7 @@ export function validInput<S extends z.ZodType>(schema: S, input: unknown): z.ou
   return parsed.data;
 }
 
-/**
- * The failure for what a batch's rows threw: a file that cannot be used is never asked again, anything else may pass. `tells`: what
- * could not be written is not tried again before a person was told.
- */
+/** Translates errors of a batch's rows: only a bad file is final. `tells`: a person is told first. */
 export function batchFailure(error: unknown, tells = false): unknown {
   if (error instanceof NotWrittenError) {
     return ApplicationFailure.create({ type: NOT_WRITTEN, message: error.message, nonRetryable: tells });

@@ -14,8 +14,7 @@ import { lookUpOrderActivity, lookUpRecoveredActivity } from './order/look-up-or
 import { lookUpReceivedActivity } from './order/look-up-received.js';
 import { pollOrderActivity } from './order/poll-order.js';
 import { readOutcomeActivity } from './order/read-outcome.js';
-import { whereInLineActivity } from './order/turn.js';
-import { whySilentActivity } from './order/why-silent.js';
+import { whereInLineActivity, whySilentActivity } from './order/why-silent.js';
 import { readServiceActivity } from './read-service.js';
 import { proveBalancesActivity, readBalancesActivity, reportReconcileActivity } from './reconcile/reconcile-account.js';
 import { reconcileDayActivity } from './reconcile/reconcile-day.js';

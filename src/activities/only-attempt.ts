@@ -1,15 +1,12 @@
 import { activityInfo, getClient } from '@temporalio/activity';
 import { isRefused } from '../contract/refused.js';
 
-/**
- * Two times of one schedule may differ by less: the SDK's test server reads its clock twice. What follows a send comes later, since a
- * start, a probe, a connection and the send itself lie between.
- */
+/** Largest difference of two times of one schedule: the SDK's test server reads its clock twice. */
 const ONE_SCHEDULE_MS = 10;
 
 /**
- * Returns true for an attempt that follows another one, since an operator had the server repeat it. Attempt and heartbeat are those of a first
- * one again after `activity unpause --reset-attempts --reset-heartbeats`; the time it was scheduled for tells.
+ * Returns true for an attempt that follows another one. After `activity unpause
+ * --reset-attempts --reset-heartbeats`, only the time that it was scheduled for shows that.
  */
 export function isRepeated(): boolean {
   const { attempt, heartbeatDetails, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
@@ -18,8 +15,8 @@ export function isRepeated(): boolean {
 }
 
 /**
- * Returns true where the history of this run has the activity scheduled more than once. No workflow of ours does that: its id is its own, and
- * the server refuses a second one while the first is open. So something without the keys did, with a copy of its encrypted input.
+ * Returns true if the history schedules this activity more than once. No workflow of ours does:
+ * something without the keys copied its encrypted input.
  */
 export async function isCopied(): Promise<boolean> {
   const { activityId, workflowExecution: execution, workflowNamespace: namespace } = activityInfo();

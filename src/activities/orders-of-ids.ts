@@ -7,8 +7,8 @@ import { noReading } from './failures.js';
 const MOST_DUPLICATES = 50;
 
 /**
- * Reads all orders under some ids, or uuids, by which the service may name receipts. `isAsked`: also
- * under other forms of an id. Throws NoReading after a page with another order: the filter was ignored.
+ * Reads all orders under some ids, uuids, or forms of ids that `isAsked` accepts. Throws NoReading
+ * after a page with another order: the filter was ignored.
  */
 export async function* ordersOfIds(
   ids: readonly string[],

@@ -1,5 +1,8 @@
-import type { Pace } from '../contract/order/activities.js';
+import { activityInfo } from '@temporalio/activity';
+import { type Pace, windowOf } from '../contract/order/activities.js';
 import { lowestCaps, stricterPace } from '../contract/order/stricter.js';
+import type { OrderType } from '../contract/order/types.js';
+import type { OnlyByCommand } from '../contract/signature.js';
 import type { Account, ActivityDeps } from './deps.js';
 
 /** Protective settings in force for an account. */
@@ -14,6 +17,12 @@ export interface InForce {
 /** Returns true where decisions and approvals of an account count only with a signature. */
 export const isSigned = ({ approvers, others }: Pick<ActivityDeps, 'approvers' | 'others'>, name: string): boolean =>
   Boolean(approvers?.has(name) || others?.(name).some((other) => other.approvers !== undefined));
+
+/** Returns why decisions for an account cannot come from the Temporal UI; undefined = they can. */
+export function onlyByCommand(deps: ActivityDeps, name: string): OnlyByCommand | undefined {
+  if (isSigned(deps, name)) return 'signed';
+  return deps.isCopied && 'encrypted';
+}
 
 /** Returns the strictest settings of an account's workers. THE place that decides which limits hold. */
 export function protectionsIn(deps: ActivityDeps, { name, notExecutedStatuses = [] }: Account): InForce {
@@ -36,4 +45,30 @@ export function protectionsIn(deps: ActivityDeps, { name, notExecutedStatuses = 
     ),
     ...(times.length > 0 && { restoredAtMs: Math.max(...times) }),
   };
+}
+
+/** Since when a Temporal runs that was restored or failed over, and why nothing is sent yet. */
+export interface Restored {
+  restoredAtMs: number;
+  reason: string;
+}
+
+/**
+ * Returns why absence proves nothing after a restore or failover: a create may be forgotten.
+ * Call it before any reading. Undefined = absence counts.
+ */
+export async function tooSoonAfterRestore(
+  deps: ActivityDeps,
+  account: Account,
+  type: OrderType,
+): Promise<Restored | undefined> {
+  const { restoredAtMs, pace } = protectionsIn(deps, account);
+  if (restoredAtMs === undefined) return undefined;
+  const { nowMs = Date.now } = deps;
+  const countsFromMs = restoredAtMs + windowOf(pace, type);
+  // By the worker's clock and by the server's: one of them may be fast.
+  if (Math.min(await nowMs(), activityInfo().currentAttemptScheduledTimestampMs) >= countsFromMs) return undefined;
+  const until = new Date(countsFromMs).toISOString();
+  const reason = `Temporal was restored or failed over, and an earlier create may not be shown yet: nothing is sent before ${until}`;
+  return { restoredAtMs, reason };
 }

@@ -1,17 +1,23 @@
-import type { DepositAddress } from '../contract/address/address.js';
+import type { z } from 'zod';
 import { statusText } from '../contract/failures.js';
+import { isFormOfId } from '../contract/names.js';
 import type { CreateRequests } from '../contract/order/request.js';
 import type { OrderType } from '../contract/order/types.js';
 import type { Order, OrderListItem } from '../contract/service-objects.js';
 import { told } from './answers.js';
 import { createRoute, type RouteOptions } from './connection.js';
-import { errorFromResponse, RateLimitedError, RejectedError, UnexpectedStatusError } from './errors.js';
+import {
+  errorFromResponse,
+  MalformedResponseError,
+  RateLimitedError,
+  RejectedError,
+  UnexpectedStatusError,
+} from './errors.js';
 import { excerptOf } from './excerpt.js';
-import { Limiter } from './limiter.js';
-import { allPages, type List, PageSizes, type SmallPage } from './paging.js';
+import { Limiter, type RequestKind } from './limiter.js';
+import { type List, PageSizes, type SmallPage } from './paging.js';
 import {
   type AddressCreateRequest,
-  type AddressListQuery,
   addressListSchema,
   checkRequest,
   DEFAULT_PAGE_SIZE,
@@ -35,19 +41,8 @@ const MAX_RATES_BYTES = 32 * 1024 * 1024;
 /** Room for one item on a page, in bytes: an order with 100 cards and their transactions fits. */
 const MAX_ITEM_BYTES = 32 * 1024;
 
-const pageSize = ({ limit = DEFAULT_PAGE_SIZE }: { limit?: number }): number => limit;
-
-/** Returns the size in bytes of the largest page that a query may be answered with. */
-const maxPageBytes = (query: { limit?: number }): number =>
-  Math.max(MAX_OBJECT_BYTES, pageSize(query) * MAX_ITEM_BYTES);
-
-/** POSTs a request and returns the body of the 200 answer. A function makes the request once its turn has come. */
-type Call = (
-  path: string,
-  request: object | (() => object),
-  maxBytes: number | (() => number),
-  options?: CallOptions,
-) => Promise<Buffer>;
+/** POSTs a request and returns the body of the 200 answer. */
+type Call = (path: string, request: object, maxBytes: number, options?: CallOptions) => Promise<Buffer>;
 
 /** Where the service is and how its requests are signed. */
 export interface PaymentServiceOptions extends RouteOptions {
@@ -67,8 +62,8 @@ export interface PaymentServiceOptions extends RouteOptions {
 }
 
 /**
- * What the status operation answered. Without an order `said` is how the service shows none, such as `HTTP 404: order not
- * found`; on its own that proves nothing, as a wrong path or a malformed request is answered in the same way.
+ * Answer of the status operation. `said`: how the service shows that there is no order, such as
+ * `HTTP 404: order not found`; on its own that proves nothing.
  */
 export interface StatusAnswer {
   order?: Order;
@@ -78,49 +73,42 @@ export interface StatusAnswer {
 /** The operations on one account. All throw subclasses of PaymentServiceError. */
 export type PaymentService = ReturnType<typeof createPaymentService>;
 
-/**
- * A client of one account at the payment service. It retries nothing and keeps only page sizes.
- * Throws a TypeError for options that can never work, without repeating them.
- */
+/** Creates a client of one account, which retries nothing. Throws a TypeError for bad options. */
 export function createPaymentService(options: PaymentServiceOptions) {
-  const call = createCall(options);
-  const { onSmallPage = () => undefined } = options;
-  const orderSizes = new PageSizes((small) => onSmallPage('order/list', small));
-  const addressSizes = new PageSizes((small) => onSmallPage('deposit_address/list', small));
-  /** One page of orders; their order is not documented. A function is asked for the query once the request's turn has come. */
-  const listOrders = async (query: OrderListQuery | (() => OrderListQuery), callOptions?: CallOptions) => {
-    let asked: OrderListQuery = {};
-    const check = (each: OrderListQuery) => (asked = checkRequest(orderListSchema, ofAllTimes(each)));
-    const request = typeof query === 'function' ? () => check(query()) : check(query);
-    const body = await call('order/list', request, () => maxPageBytes(asked), callOptions);
-    const page = readPage(orderListItemSchema, body, pageSize(asked));
-    orderSizes.record(page.total);
-    return page;
+  const { limiter = new Limiter(), onSmallPage = () => undefined } = options;
+  const call = createCall(options, limiter);
+  const listAt = <T, Q extends { limit?: number; page?: number }>(
+    path: string,
+    querySchema: z.ZodType<Q>,
+    itemSchema: z.ZodType<T>,
+    idOf: (item: T) => string,
+  ) => {
+    const sizes = new PageSizes((small) => onSmallPage(path, small));
+    return (callOptions?: CallOptions): List<T, Q> => ({
+      async page(query) {
+        const request = checkRequest(querySchema, query);
+        const { limit = DEFAULT_PAGE_SIZE } = request;
+        const body = await call(path, request, Math.max(MAX_OBJECT_BYTES, limit * MAX_ITEM_BYTES), callOptions);
+        const page = readPage(itemSchema, body, limit);
+        sizes.record(page.total);
+        return page;
+      },
+      idOf,
+      sizes,
+    });
   };
-  const listDepositAddresses = async (query: AddressListQuery, callOptions?: CallOptions) => {
-    const request = checkRequest(addressListSchema, query);
-    const body = await call('deposit_address/list', request, maxPageBytes(request), callOptions);
-    const page = readPage(depositAddressSchema, body, pageSize(request));
-    addressSizes.record(page.total);
-    return page;
-  };
-  const orders = (callOptions?: CallOptions): List<OrderListItem, OrderListQuery> => ({
-    page: (query) => listOrders(query, callOptions),
-    idOf: ({ order_uuid: uuid }) => uuid,
-    sizes: orderSizes,
-  });
-  const addresses = (callOptions?: CallOptions): List<DepositAddress, AddressListQuery> => ({
-    page: (query) => listDepositAddresses(query, callOptions),
-    idOf: ({ uuid }) => uuid,
-    sizes: addressSizes,
-  });
   return {
-    listOrders,
-    listDepositAddresses,
-    /** The order list, for `allPages`. */
-    orders,
-    /** The deposit address list, for `allPages`. */
-    addresses,
+    /** Waits for the turn of a request that is made with `turn: 'taken'`. */
+    turn: (kind: RequestKind) => limiter.turn(kind),
+    /** The order list; the order of its entries is not documented. For all of it: `allPages`. */
+    orders: listAt<OrderListItem, OrderListQuery>(
+      'order/list',
+      orderListSchema.transform(ofAllTimes),
+      orderListItemSchema,
+      ({ order_uuid: uuid }) => uuid,
+    ),
+    /** The list of permanent deposit addresses, likewise. */
+    addresses: listAt('deposit_address/list', addressListSchema, depositAddressSchema, ({ uuid }) => uuid),
     /** Creates an order. Never called twice without a look-up in between. */
     async createOrder<T extends OrderType>(
       type: T,
@@ -132,16 +120,12 @@ export function createPaymentService(options: PaymentServiceOptions) {
         await call(`order/${type}`, request, MAX_OBJECT_BYTES, { turn: 'create', ...callOptions }),
       );
     },
+    /** Asks for one order. The answer is MalformedResponseError if it shows another one. */
     orderStatus: (query: OrderStatusQuery, callOptions?: CallOptions) => askStatus(call, query, callOptions),
-    /** All pages, each order once. New orders may be missed: use closed date windows. */
-    allOrders: (query: Omit<OrderListQuery, 'page'>, callOptions?: CallOptions) => allPages(query, orders(callOptions)),
     async createDepositAddress(request: AddressCreateRequest & { callback_url?: string }, callOptions?: CallOptions) {
       const body = await call('deposit_address/create', request, MAX_OBJECT_BYTES, { turn: 'create', ...callOptions });
       return readObject(depositAddressSchema, body);
     },
-    /** All pages, each address once. */
-    allDepositAddresses: (query: Omit<AddressListQuery, 'page'>, callOptions?: CallOptions) =>
-      allPages(query, addresses(callOptions)),
     async rates(callOptions?: CallOptions) {
       return readObject(ratesSchema, await call('rates', {}, MAX_RATES_BYTES, callOptions));
     },
@@ -156,29 +140,34 @@ async function askStatus(call: Call, query: OrderStatusQuery, callOptions?: Call
   try {
     const body = await call('order/status', request, MAX_OBJECT_BYTES, callOptions);
     const order = readOrderIfAny(body);
-    return order ? { order, said: statusText(200) } : { said: statusText(200, excerptOf(body, request)) };
+    if (!order) return { said: statusText(200, excerptOf(body, request)) };
+    if (isAskedFor(order, query)) return { order, said: statusText(200) };
+    throw new MalformedResponseError([{ field: 'data', reason: 'another order than asked for' }]);
   } catch (error) {
     if (showsNoOrder(error)) return { said: statusText(error.status, error.excerpt) };
     throw error;
   }
 }
 
+/** A service may store an order id in another form. */
+const isAskedFor = (order: Order, query: OrderStatusQuery): boolean =>
+  query.order_uuid === undefined
+    ? isFormOfId(order.user_order_id, query.order_id)
+    : order.order_uuid === query.order_uuid;
+
 /** What an unknown order gets is not documented. A wrong path answers 404 too: callers ask the list as well. */
 const showsNoOrder = (error: unknown): error is RejectedError | UnexpectedStatusError =>
   error instanceof RejectedError || (error instanceof UnexpectedStatusError && error.status === 404);
 
-function createCall(options: PaymentServiceOptions): Call {
-  const { apiKey, apiSecret, sign, requestTimeoutMs = DEFAULT_TIMEOUT_MS } = options;
+function createCall(options: PaymentServiceOptions, limiter: Limiter): Call {
+  const { account = '', apiKey, apiSecret, sign, requestTimeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const base = checkedBaseUrl(options.baseUrl);
   if (!isHeaderValue(apiKey)) throw new TypeError('apiKey cannot be sent as a header');
   if (apiSecret === '') throw new TypeError('apiSecret is empty');
   const route = createRoute(base, options);
-  const { limiter = new Limiter(), account = '' } = options;
-  return async (path, asked, limit, callOptions = {}) => {
+  return async (path, request, maxBytes, callOptions = {}) => {
     const { turn = 'look-up', signal, timeoutMs = requestTimeoutMs, beforeSend, onDate } = callOptions;
     if (turn !== 'taken') await limiter.turn(turn, { signal });
-    const request = typeof asked === 'function' ? asked() : asked;
-    const maxBytes = typeof limit === 'function' ? limit() : limit;
     const body = toWireBytes(request);
     const signature = await signatureOf(sign, body, apiSecret);
     const headers = {
@@ -192,7 +181,7 @@ function createCall(options: PaymentServiceOptions): Call {
     const answer = await told({ account, operation: path }, () => send(sending));
     onDate?.(answer.headers.date);
     const excerpt = answer.status === 200 ? undefined : excerptOf(answer.body, request, [apiKey, apiSecret, signature]);
-    const error = errorFromResponse(answer.status, answer.headers, Date.now(), excerpt);
+    const error = errorFromResponse(answer.status, answer.headers, excerpt);
     if (error instanceof RateLimitedError) limiter.slowDown(error.retryAfterMs);
     if (error) throw error;
     return answer.body;

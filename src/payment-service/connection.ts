@@ -32,12 +32,8 @@ export function createRoute(baseUrl: string, { caCertificates, clientCertificate
 }
 
 /**
- * Opens one connection and waits until it can carry a request (for https: until the certificate is verified).
- * Whatever fails in here, nothing of a request has left: it is always a NotSentError.
- *
- * A fresh connection per request, never a kept one: a kept socket may be half closed, and a reset on it cannot be told
- * from a reset after the service began to execute. That holds for look-ups too, since a create hangs on its probe.
- * Environment proxies are not looked at: the request goes to the configured host, through the configured proxy, or nowhere.
+ * Opens a connection for one request. Whatever fails, nothing has left: always NotSentError.
+ * A reset on a kept socket could not be told from one after the service began to execute.
  */
 export async function openConnection(url: URL, route: Route, signal: AbortSignal): Promise<Socket> {
   const target = targetOf(url);
@@ -88,10 +84,7 @@ function afterStep(socket: Socket, signal: AbortSignal, where = '', step: Step):
 /** Begins the reason of what failed on the way to the service. */
 const AT_PROXY = 'proxy: ';
 
-/**
- * A connection to `authority` (host and port) through the proxy. By node:http and no agent's library: what they make of a
- * refusal may look like an answer of the service, and here every refusal is surely before the first byte of a request.
- */
+/** Opens a tunnel by node:http: agents' libraries make a proxy's refusal look like the service's. */
 async function openTunnel(
   { host, port, credentials }: NonNullable<RouteOptions['proxy']>,
   authority: string,

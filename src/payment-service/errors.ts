@@ -1,8 +1,8 @@
 import { describeFieldErrors, type FieldError, statusText } from '../contract/failures.js';
 
 /**
- * One class per reaction. None carries a key, signature, wallet, body (but a masked excerpt) or URL, and none has a
- * `cause`: the HTTP library's error holds the request's headers in enumerable fields, and loggers print whole error objects.
+ * One class per reaction. None carries a key, signature, wallet, body (but a masked excerpt), URL
+ * or `cause`: the HTTP library's error holds headers, and loggers print whole errors.
  */
 export abstract class PaymentServiceError extends Error {
   /** Stable and machine-readable. */
@@ -98,17 +98,10 @@ const RETRY_AFTER_DEFAULT_MS = 5_000;
 const RETRY_AFTER_MIN_MS = 1_000;
 const RETRY_AFTER_MAX_MS = 60_000;
 
-/** An HTTP date in its preferred format. Date.parse alone would also read "5x" or "-1" as a date. */
-const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-
-function retryAfterMs(header: string | string[] | undefined, nowMs: number): number {
-  const value = (Array.isArray(header) ? header[0] : header)?.trim() ?? '';
-  const waitMs = /^\d+$/.test(value)
-    ? Number(value) * 1_000
-    : HTTP_DATE.test(value)
-      ? Date.parse(value) - nowMs
-      : RETRY_AFTER_DEFAULT_MS;
-  if (Number.isNaN(waitMs)) return RETRY_AFTER_DEFAULT_MS;
+/** Seconds alone are read: a date would be compared with another clock. */
+function retryAfterMs(header: string | string[] | undefined): number {
+  const value = String(header).trim();
+  const waitMs = /^\d+$/.test(value) ? Number(value) * 1_000 : RETRY_AFTER_DEFAULT_MS;
   return Math.min(Math.max(waitMs, RETRY_AFTER_MIN_MS), RETRY_AFTER_MAX_MS);
 }
 
@@ -116,11 +109,10 @@ function retryAfterMs(header: string | string[] | undefined, nowMs: number): num
 export function errorFromResponse(
   status: number,
   headers: Readonly<Record<string, string | string[] | undefined>>,
-  nowMs = Date.now(),
   excerpt?: string,
 ): RejectedError | RateLimitedError | UnexpectedStatusError | undefined {
   if (status === 200) return undefined;
   if (status === 400) return new RejectedError(excerpt);
-  if (status === 429) return new RateLimitedError(retryAfterMs(headers['retry-after'], nowMs));
+  if (status === 429) return new RateLimitedError(retryAfterMs(headers['retry-after']));
   return new UnexpectedStatusError(status, excerpt);
 }

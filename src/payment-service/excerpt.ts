@@ -18,10 +18,8 @@ const PUBLIC_FIELDS = new Set([
 ]);
 
 /**
- * What an answer says about why it is no order, safe to show: code and message of a JSON object that has such fields,
- * otherwise the start of the text; at most 300 characters. Hidden: what `maskWords` hides, URLs, card numbers with blanks,
- * the `secrets`, words with escapes, and every private value of the request, as a whole and word by word. undefined: it says
- * nothing.
+ * Returns what an answer says, safe to show: code and message of JSON, else the start of the text.
+ * Hidden are secrets, private values of the request, URLs, and what `maskWords` hides.
  */
 export function excerptOf(body: Uint8Array, request: object, secrets: readonly string[] = []): string | undefined {
   const text = new TextDecoder().decode(body.subarray(0, MAX_BEGINNING_BYTES)).replaceAll('\uFFFD', '');

@@ -43,8 +43,8 @@ interface Waiting {
 }
 
 /**
- * The requests of one account in this process, evenly spaced. Look-ups and creates alternate while both wait, scans get a
- * tenth, and among creates the lower priority number goes first. Without a rate only "too many requests" holds them up.
+ * The requests of one account in this process, evenly spaced: look-ups and creates alternate,
+ * scans get a tenth. Without a rate only "too many requests" holds them up.
  */
 export class Limiter {
   #rate: number | undefined;
@@ -136,10 +136,7 @@ export class Limiter {
     if (this.#places.delete(place)) this.wake();
   }
 
-  /**
-   * Wakes places in waves, so that one request can probe for many. A single order wakes at once if
-   * few are awake before it, and does not wait for the rows of a batch.
-   */
+  /** Wakes places in waves, so that one request can probe for many; single orders go first. */
   wake(): void {
     const perSecond = 1_000 / this.intervalMs;
     const asleep = [...this.#places].filter(({ awake }) => !awake).sort((one, other) => one.priority - other.priority);
@@ -198,13 +195,8 @@ export class Limiter {
   }
 
   #next(nowMs: number): Waiting | undefined {
-    const first = (kind: RequestKind) =>
-      this.#waiting
-        .filter((waiting) => waiting.kind === kind)
-        .reduce<Waiting | undefined>(
-          (best, waiting) => (best && best.priority <= waiting.priority ? best : waiting),
-          undefined,
-        );
+    const byPriority = this.#waiting.toSorted((one, other) => one.priority - other.priority);
+    const first = (kind: RequestKind) => byPriority.find((waiting) => waiting.kind === kind);
     const scan = nowMs >= this.#nextScanAtMs ? first('scan') : undefined;
     const [create, lookUp] = [first('create'), first('look-up')];
     return scan ?? (this.#last === 'create' ? (lookUp ?? create) : (create ?? lookUp));
@@ -246,12 +238,9 @@ export class Place {
   async near(): Promise<boolean> {
     if (this.#awake) return false;
     const { signal } = this.options;
-    const ended = new Promise<never>((_, reject) => {
-      const abort = () => reject(new NotSentError('aborted'));
-      if (signal?.aborted) abort();
-      signal?.addEventListener('abort', abort, { once: true });
-    });
-    await Promise.race([this.#woken, ended]);
+    signal?.addEventListener('abort', this.#wake, { once: true });
+    if (!signal?.aborted) await this.#woken;
+    if (signal?.aborted) throw new NotSentError('aborted');
     return true;
   }
 

@@ -1,6 +1,6 @@
 import type { OrderListItem } from '../contract/service-objects.js';
 import { MalformedResponseError, TooManyValuesError } from './errors.js';
-import { DEFAULT_PAGE_SIZE, MAX_ORDERS_PER_PAGE, type OrderListQuery } from './queries.js';
+import { DEFAULT_PAGE_SIZE, MAX_ORDERS_PER_PAGE, type OrderListQuery, serviceDateTime } from './queries.js';
 
 /** One page of a list. */
 export interface Page<T> {
@@ -143,12 +143,9 @@ export interface WindowPage {
 
 const SECOND_MS = 1_000;
 
-/** The service's date-time of a time; UTC, as its zone is not documented. */
-export const serviceDateTime = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
-
 /**
- * Reads the orders created between two times, in windows that are halved until one page holds each:
- * within one answer nothing shifts. So are those whose answer has too many values. Halves share a boundary second, so an order may come twice.
+ * Reads the orders created between two times, in windows halved until one page holds each.
+ * Halves share a boundary second, so that an order may come twice.
  */
 export async function* orderWindows(
   list: List<OrderListItem, OrderListQuery>,

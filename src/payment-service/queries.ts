@@ -23,14 +23,14 @@ const page = z.int().min(1);
 /** Returns true for what the order list may be asked for by `order_ids`. */
 export const isOrderId = (id: string): boolean => orderId.safeParse(id).success;
 
-/** The service's date-time. The calendar check is a round trip, as Date rolls 30 February over into March. */
-const dateTime = z.string().refine(isDateTime, 'must be a real date and time, written as YYYY-MM-DD hh:mm:ss');
+/** Returns the service's date-time of a time; UTC, as its zone is not documented. */
+export const serviceDateTime = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 
-function isDateTime(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/.test(text)) return false;
-  const date = new Date(`${text.replace(' ', 'T')}Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 19).replace('T', ' ') === text;
-}
+/** Checked by a round trip, since Date rolls 30 February over into March. */
+const dateTime = z.string().refine((text) => {
+  const ms = Date.parse(`${text.replace(' ', 'T')}Z`);
+  return !Number.isNaN(ms) && serviceDateTime(ms) === text;
+}, 'must be a real date and time, written as YYYY-MM-DD hh:mm:ss');
 
 /** Order status: exactly one of `order_id` and `order_uuid`. */
 export const orderStatusSchema = z
@@ -103,7 +103,7 @@ export type OrderStatusQuery = { order_id: string; order_uuid?: never } | { orde
 /** Selects orders; `limit` at most 1000. Dates as `YYYY-MM-DD hh:mm:ss`. */
 export type OrderListQuery = z.infer<typeof orderListSchema>;
 
-/** A service may list recent orders alone where it is not asked for older ones: an order that is named is wanted of any age. */
+/** Asks for orders of any age if they are named, since a service may list recent orders alone. */
 export const ofAllTimes = (query: OrderListQuery): OrderListQuery =>
   query.order_id === undefined && query.order_ids === undefined
     ? query

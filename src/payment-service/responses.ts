@@ -36,10 +36,7 @@ function readData(bytes: Uint8Array): unknown {
 /** The `data` of a success envelope in its documented shape. Throws MalformedResponseError. */
 export const readObject = <T>(schema: z.ZodType<T>, bytes: Uint8Array): T => check(schema, readData(bytes), 'data');
 
-/**
- * Reads a page of a list: one malformed item is reported by its index and does not spoil the others. Refuses a page of more
- * than `most` items before it reads any.
- */
+/** Reads a page; reports malformed items by index. Refuses more than `most` items unread. */
 export function readPage<T>(schema: z.ZodType<T>, bytes: Uint8Array, most = MAX_ORDERS_PER_PAGE): Page<T> {
   const data = readData(bytes);
   if (Array.isArray(data) && data.length > most) {
@@ -59,8 +56,8 @@ export function readPage<T>(schema: z.ZodType<T>, bytes: Uint8Array, most = MAX_
 }
 
 /**
- * The order of a status answer; undefined when the envelope says that there is none: another status than success,
- * `data: null`, `data: []`. An envelope that holds an order although it should not, or lacks `data`, says neither.
+ * Reads the order of a status answer; undefined if the envelope shows none. An envelope that holds
+ * an order although it should not, or that lacks `data`, says neither.
  */
 export function readOrderIfAny(bytes: Uint8Array): Order | undefined {
   const { status, data } = readEnvelope(bytes);

@@ -8,7 +8,6 @@ import {
   amountOrNull,
   anything,
   clientInfo,
-  EMPTY_FIGURE,
   errorCode,
   figureOrNull,
   flag,
@@ -24,8 +23,8 @@ import {
 } from './wire.js';
 
 /**
- * What the service answers. Fields that are not documented are dropped; statuses and types that are not documented
- * pass, because a new value must not make an existing order invisible. Nullable fields may also be missing.
+ * Answers of the service. Undocumented fields are dropped; undocumented statuses and types pass,
+ * since a new value must not hide an order. Nullable fields may also be missing.
  */
 
 /** An order, as create and status answer it. */
@@ -36,14 +35,14 @@ export const orderSchema = z.object({
   user_order_id: textOrEmpty,
   description: textOrNull,
   expected_amount_from: amount,
-  amount_from: amountOrNull,
+  amount_from: figureOrNull,
   currency_from: word,
   network_from: wordOrNull,
   deposit_from_user: textOrNull,
   wallet_from: textOrNull,
   wallet_memo_from: textOrNull,
   expected_amount_to: amount,
-  amount_to: amountOrNull,
+  amount_to: figureOrNull,
   strict_withdrawal_amount: flag,
   currency_to: word,
   network_to: wordOrNull,
@@ -52,8 +51,8 @@ export const orderSchema = z.object({
   wallet_memo_to: textOrNull,
   wallet_to_details: anything,
   wallet_to_transactions: anything,
-  amount_from_fee: amountOrNull,
-  amount_to_fee: amountOrNull,
+  amount_from_fee: figureOrNull,
+  amount_to_fee: figureOrNull,
   deposit_url: textOrNull,
   deposit_address: wordOrNull,
   deposit_memo: textOrNull,
@@ -85,13 +84,7 @@ const balanceChange = z.object({
 });
 
 /** An item of the order list. */
-export const orderListItemSchema = orderSchema.extend({
-  amount_from: figureOrNull,
-  amount_to: figureOrNull,
-  amount_from_fee: figureOrNull,
-  amount_to_fee: figureOrNull,
-  balance_changes: list(balanceChange),
-});
+export const orderListItemSchema = orderSchema.extend({ balance_changes: list(balanceChange) });
 
 /** Fields that say which order it is and how it goes; without one of them an answer shows no order. */
 const IDENTIFYING: ReadonlySet<PropertyKey | undefined> = new Set([
@@ -100,26 +93,14 @@ const IDENTIFYING: ReadonlySet<PropertyKey | undefined> = new Set([
   undefined,
 ]);
 
-/**
- * Reads an order. A field beyond the identifying ones that cannot be read is left out, and `unreadable` names it: it must not hide
- * an order, nor pass for one that is empty.
- */
+/** Reads an order. A field that cannot be read is named in `unreadable`, unless it identifies it. */
 export function safeReadOrder<T extends object>(schema: z.ZodType<T>, value: unknown): z.ZodSafeParseResult<T> {
   const read = schema.safeParse(value);
-  if (read.success) return read;
-  const fieldsWith = (isEmpty: boolean) => [
-    ...new Set(
-      read.error.issues.flatMap(({ path, message }) => ((message === EMPTY_FIGURE) === isEmpty ? path[0] : [])),
-    ),
-  ];
-  const [empty, unreadable] = [fieldsWith(true), fieldsWith(false)];
-  if (read.error.issues.some(({ path }) => IDENTIFYING.has(path[0]))) return read;
-  const left = new Set<PropertyKey | undefined>([...empty, ...unreadable]);
-  const without = Object.fromEntries(Object.entries(value as object).filter(([field]) => !left.has(field)));
-  const readable = schema.safeParse(without);
-  if (!readable.success) return read;
-  const named = { ...(unreadable.length > 0 && { unreadable }), ...(empty.length > 0 && { empty }) };
-  return { ...readable, data: { ...readable.data, ...named } };
+  if (read.success || read.error.issues.some(({ path }) => IDENTIFYING.has(path[0]))) return read;
+  const unreadable = [...new Set(read.error.issues.map(({ path }) => String(path[0])))];
+  const left = Object.entries(value as object).filter(([field]) => !unreadable.includes(field));
+  const readable = schema.safeParse(Object.fromEntries(left));
+  return readable.success ? { ...readable, data: { ...readable.data, unreadable } } : read;
 }
 
 /** A permanent deposit address. */

@@ -17,8 +17,8 @@ const BUILT_IN = new Map<string, Signer>([
 ]);
 
 /**
- * The signer of that name: `hmac-sha256`, `hmac-sha512` (lowercase hex), or the default export of the module at that
- * path (relative to the working directory). Throws an Error that says what is missing and does not repeat the name.
+ * Returns the signer of that name: `hmac-sha256`, `hmac-sha512`, or the default export of the
+ * module at that path. Its errors do not repeat the name.
  */
 export async function loadSigner(name: string): Promise<Signer> {
   const builtIn = BUILT_IN.get(name);

@@ -76,7 +76,8 @@ async function exchange(request: WireRequest, socket: Socket, signal: AbortSigna
     const answer = { status, headers: response.headers };
     if (status === 400 || status === 404) return { ...answer, body: await readBeginning(stream) };
     if (status !== 200) return { ...answer, body: Buffer.alloc(0) };
-    return { ...answer, body: await readBody(stream, response.headers['content-length'], maxBytes) };
+    if (Number(response.headers['content-length']) > maxBytes) throw new NoAnswerError('response_too_large');
+    return { ...answer, body: await readBody(stream, maxBytes) };
   } catch (error) {
     if (error instanceof PaymentServiceError) throw error;
     throw new NoAnswerError(signal.aborted ? String(signal.reason) : systemCodeOf(error));
@@ -97,32 +98,22 @@ function head(stream: Request): Promise<Head> {
   });
 }
 
+/** Collects an answer in `chunks`. Throws NoAnswerError for one that is larger. */
+async function readBody(stream: Request, maxBytes: number, chunks: Buffer[] = []): Promise<Buffer> {
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > maxBytes) throw new NoAnswerError('response_too_large');
+  }
+  return Buffer.concat(chunks);
+}
+
 /** As much as comes: the status was answered, so that nothing that happens to the body changes what it means. */
 async function readBeginning(stream: Request): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size >= MAX_BEGINNING_BYTES) break;
-    }
-  } catch {
-    // Cut off, reset or too slow.
-  }
+  await readBody(stream, MAX_BEGINNING_BYTES, chunks).catch(() => undefined);
   return Buffer.concat(chunks).subarray(0, MAX_BEGINNING_BYTES);
-}
-
-async function readBody(stream: Request, announced: string | undefined, maxBytes: number): Promise<Buffer> {
-  if (Number(announced) > maxBytes) throw new NoAnswerError('response_too_large');
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBytes) throw new NoAnswerError('response_too_large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** One signal for "time is up" and "the caller gave up"; its reason is the word that errors show. */

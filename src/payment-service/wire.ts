@@ -2,15 +2,14 @@ import Big from 'big.js';
 import { isLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json';
 import { z } from 'zod';
 import { AMOUNT_FORMAT, SIGNED_AMOUNT_FORMAT } from '../contract/money.js';
-import type { ClientInfo } from '../contract/order/request.js';
 import { InvalidRequestError, MalformedResponseError, TooManyValuesError } from './errors.js';
 
 /** Deepest nesting kept of the parts of a response whose shape is not documented. */
 const MAX_DEPTH = 32;
 
 /**
- * The exact bytes of a request body; they are signed and sent as they are. Amounts become number tokens digit for digit,
- * everything else plain JSON. Absent, null and undefined are the same to us, and only absent is documented: left out.
+ * Returns the exact bytes of a request, signed and sent as they are. Amounts become number tokens
+ * digit for digit; null is left out, since only absent fields are documented.
  */
 export function toWireBytes(request: object): Buffer {
   const fields = Object.entries(request)
@@ -51,8 +50,8 @@ function hasMoreValues(bytes: Uint8Array, most: number): boolean {
 }
 
 /**
- * Parses a response. Every number stays text (LosslessNumber), so none loses digits. Throws MalformedResponseError for
- * anything but JSON in UTF-8; also for too many values, nesting that exhausts the stack and a key given twice differently.
+ * Parses a response; numbers stay text (LosslessNumber). Throws MalformedResponseError for all but
+ * JSON in UTF-8, too many values, deep nesting, and a key given twice differently.
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (hasMoreValues(bytes, MAX_VALUES)) throw new TooManyValuesError(MAX_VALUES);
@@ -90,8 +89,8 @@ export function toInteger(value: unknown): unknown {
 }
 
 /**
- * Types of the service's fields, read as widely as is safe: an order that cannot be read cannot be followed. What is
- * written otherwise than documented is read where it can mean one thing only; an amount is never guessed.
+ * Types of the service's fields, read as widely as is safe. What is written otherwise than
+ * documented is read only where it means one thing; an amount is never guessed.
  */
 
 /** Returns true for what services write where they have nothing; an empty list is how some write an empty object. */
@@ -137,34 +136,24 @@ export const wordOrNull = textOrNull.transform((value) => value || null);
 /** A decimal string; see `looseAmount` for what else is read as one. */
 export const amount = z.preprocess(looseAmount, z.string('not a decimal string'));
 
-/** The same, null where there is nothing. */
-export const amountOrNull = z
-  .preprocess(orNullIfNothing, amount.nullable())
-  .optional()
-  .transform((value) => value ?? null);
+/** `schema`, null for what `toNull` makes null and for what is missing. */
+const orNull = <T extends z.ZodType>(schema: T, toNull: (value: unknown) => unknown = orNullIfNothing) =>
+  z
+    .preprocess(toNull, schema.nullable())
+    .optional()
+    .transform((value) => value ?? null);
 
-/** Says that an amount is an empty object or list: nothing, unless another answer has it. */
-export const EMPTY_FIGURE = 'an empty object or list';
+/** An amount, null where there is nothing. */
+export const amountOrNull = orNull(amount);
 
-/** An amount of a list item, null where there is none. Refuses an empty object or list, since the status may have the amount. */
-export const figureOrNull = z
-  .unknown()
-  .optional()
-  .superRefine((value, context) => {
-    if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) {
-      context.addIssue({ code: 'custom', message: EMPTY_FIGURE });
-    }
-  })
-  .pipe(amountOrNull);
+/** The same, but an empty object or list is no figure: another answer may have it. */
+export const figureOrNull = orNull(amount, (value) => (value === '' ? null : value));
 
 /** A safe integer, also one written as text. */
 export const integer = z.preprocess(toInteger, z.int());
 
 /** The same, null where there is nothing. */
-export const integerOrNull = z
-  .preprocess(orNullIfNothing, integer.nullable())
-  .optional()
-  .transform((value) => value ?? null);
+export const integerOrNull = orNull(integer);
 
 /** A number of decimal places; -1, which none can be, where the service does not say. */
 export const precision = integerOrNull.transform((places) => places ?? -1);
@@ -187,17 +176,14 @@ export const errorCode = z
 /** Anything, as plain JSON. */
 export const anything = readBy((value) => toPlain(value ?? null), 'nested too deep');
 
-const clientFields = z.object({ client_id: textOrNull, client_ip: textOrNull, client_email: textOrNull });
+const clientField = z.string().optional().catch(undefined);
 
-/** Repeats what we sent and decides nothing: whatever else it is, it is none. */
+/** Repeats what we sent and decides nothing: what cannot be read of it is left out. */
 export const clientInfo = z
-  .unknown()
-  .optional()
-  .transform((value) => {
-    const read = clientFields.safeParse(value);
-    if (isNothing(value) || !read.success) return null;
-    return Object.fromEntries(Object.entries(read.data).filter(([, field]) => field !== null)) as ClientInfo;
-  });
+  .object({ client_id: clientField, client_ip: clientField, client_email: clientField })
+  .nullish()
+  .catch(null)
+  .transform((fields) => fields ?? null);
 
 /** A list; nothing is an empty one. */
 export const list = <T extends z.ZodType>(item: T) =>

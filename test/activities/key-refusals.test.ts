@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KeyRefusals } from '../../src/activities/key-refusals.js';
+import { KeyRefusals } from '../../src/activities/failures.js';
 
 const MINUTE_MS = 60_000;
 

@@ -41,6 +41,8 @@ async function startHttps(options: object): Promise<{ port: number; requests: ()
   return { port: await listen(server), requests: () => requests, bytes: () => bytes };
 }
 
+const OLD_TLS = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' };
+
 describe('provably not sent', () => {
   test('nobody listens', async () => {
     const error = await errorOfCreate(clientFor(`http://127.0.0.1:${await closedPort()}`));
@@ -56,6 +58,7 @@ describe('provably not sent', () => {
     ['self-signed', 'localhost', {}, undefined, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
     ['for another host', '127.0.0.1', {}, TLS_CERTIFICATE, 'ERR_TLS_CERT_ALTNAME_INVALID'],
     ['expired', 'localhost', { cert: TLS_EXPIRED_CERTIFICATE }, TLS_EXPIRED_CERTIFICATE, 'CERT_HAS_EXPIRED'],
+    ['behind TLS 1.1', 'localhost', OLD_TLS, TLS_CERTIFICATE, expect.any(String)],
   ])('the certificate is %s', async (_, host, options, caCertificates, reason) => {
     const server = await startHttps(options);
     // Even where somebody switched the check off for the whole process.
@@ -63,14 +66,6 @@ describe('provably not sent', () => {
     const error = await errorOfCreate(clientFor(`https://${host}:${server.port}`, { caCertificates }));
     expect(error).toMatchObject({ code: 'not_sent', reason });
     expect([server.requests(), server.bytes()]).toEqual([0, 0]);
-  });
-
-  test('the server speaks only TLS 1.1', async () => {
-    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' };
-    const { port, requests } = await startHttps(old);
-    const error = await errorOfCreate(clientFor(`https://localhost:${port}`, { caCertificates: TLS_CERTIFICATE }));
-    expect(error).toMatchObject({ code: 'not_sent' });
-    expect(requests()).toBe(0);
   });
 
   test('the server does not speak TLS', async () => {
@@ -108,9 +103,16 @@ describe('provably not sent', () => {
 });
 
 describe('no answer', () => {
-  test('the connection is reset after the request', async () => {
-    const baseUrl = await startTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
-    expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'no_answer', reason: 'ECONNRESET' });
+  test.each([
+    ['the connection is reset after the request', 'reset', { reason: 'ECONNRESET' }],
+    ['the body ends early', 'HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"status":"success"', {}],
+    ['the chunked body breaks off', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"sta\r\n', {}],
+    ['the answer is no HTTP', 'SSH-2.0-x\r\n', {}],
+  ])('%s', async (_, text, expected) => {
+    const baseUrl = await startTcpServer((socket) =>
+      socket.once('data', () => (text === 'reset' ? socket.resetAndDestroy() : socket.end(text))),
+    );
+    expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'no_answer', ...expected });
   });
 
   test('the server is silent', async () => {
@@ -139,25 +141,6 @@ describe('no answer', () => {
     expect(error).toMatchObject({ code: 'no_answer', reason: 'aborted' });
   });
 
-  test('the body ends before its content-length', async () => {
-    const baseUrl = await startTcpServer((socket) =>
-      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"status":"success"')),
-    );
-    expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'no_answer' });
-  });
-
-  test('the chunked body breaks off', async () => {
-    const baseUrl = await startTcpServer((socket) =>
-      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"sta\r\n')),
-    );
-    expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'no_answer' });
-  });
-
-  test('the answer is no HTTP', async () => {
-    const baseUrl = await startTcpServer((socket) => socket.once('data', () => socket.end('SSH-2.0-x\r\n')));
-    expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'no_answer' });
-  });
-
   test('an object announces more than 1 MiB', async () => {
     const { baseUrl } = await startServer((response) => {
       response.writeHead(200, { 'content-length': 1024 * 1024 + 1 }).write('{');
@@ -184,10 +167,10 @@ describe('no answer', () => {
       response.end(`{"status":"success","data":[]${' '.repeat(padding)}}`),
     );
     const service = clientFor(baseUrl, { requestTimeoutMs: 20_000 });
-    expect(await service.listOrders({})).toEqual({ items: [], malformed: [], total: 0 });
+    expect(await service.orders().page({})).toEqual({ items: [], malformed: [], total: 0 });
     padding = 32 * 1024 * 1024;
-    await expect(service.listOrders({})).rejects.toMatchObject({ reason: 'response_too_large' });
-    await expect(service.listDepositAddresses({})).rejects.toMatchObject({ reason: 'response_too_large' });
+    await expect(service.orders().page({})).rejects.toMatchObject({ reason: 'response_too_large' });
+    await expect(service.addresses().page({})).rejects.toMatchObject({ reason: 'response_too_large' });
     await expect(service.rates()).rejects.toMatchObject({ reason: 'response_too_large' });
   });
 });
@@ -196,17 +179,8 @@ describe('answers other than 200', () => {
   test.each([
     [400, { code: 'rejected', status: 400 }],
     [401, { code: 'unexpected_status', status: 401 }],
-    [403, { code: 'unexpected_status', status: 403 }],
-    [404, { code: 'unexpected_status', status: 404 }],
-    [409, { code: 'unexpected_status', status: 409 }],
-    [422, { code: 'unexpected_status', status: 422 }],
     [201, { code: 'unexpected_status', status: 201 }],
-    [204, { code: 'unexpected_status', status: 204 }],
-    [304, { code: 'unexpected_status', status: 304 }],
-    [500, { code: 'unexpected_status', status: 500 }],
-    [502, { code: 'unexpected_status', status: 502 }],
     [503, { code: 'unexpected_status', status: 503 }],
-    [504, { code: 'unexpected_status', status: 504 }],
   ])('%i is sent once and has its own error', async (status, expected) => {
     const { baseUrl, received } = await startServer((response) => answer(response, orderObject(), status));
     expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject(expected);
@@ -216,11 +190,6 @@ describe('answers other than 200', () => {
   test('429 says how long to wait', async () => {
     const { baseUrl } = await startServer((response) => response.writeHead(429, { 'retry-after': '3' }).end());
     expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'rate_limited', retryAfterMs: 3_000 });
-  });
-
-  test('the body of a refusal is not waited for', async () => {
-    const { baseUrl } = await startServer((response) => response.writeHead(400).write('for ever'));
-    expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'rejected' });
   });
 
   test('101 is unexpected at once, not after the time limit', async () => {
@@ -240,19 +209,8 @@ describe('answers other than 200', () => {
 });
 
 describe('a 200 that is no answer', () => {
-  test.each([
-    ['HTML', '<html>Sign in to the airport network</html>'],
-    ['nothing', ''],
-    ['truncated JSON', '{"status":"success","data":{"order_uuid":"a'],
-    ['another envelope status', '{"status":"error","data":null}'],
-    ['an order without its uuid', JSON.stringify({ status: 'success', data: orderObject({ order_uuid: undefined }) })],
-    [
-      'an amount with commas',
-      JSON.stringify({ status: 'success', data: orderObject({ expected_amount_to: '5,000' }) }),
-    ],
-    ['nesting of 100,000 levels', '{"a":'.repeat(100_000)],
-  ])('%s is malformed', async (_, body) => {
-    const { baseUrl, received } = await startServer((response) => answer(response, body));
+  test('is malformed, and sent once', async () => {
+    const { baseUrl, received } = await startServer((response) => answer(response, '<html>Sign in</html>'));
     expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'malformed_response' });
     expect(received).toHaveLength(1);
   });
@@ -285,10 +243,25 @@ describe('an unknown order', () => {
     await expect(clientFor(baseUrl).orderStatus({ order_id: 'w-1' })).rejects.toMatchObject({ status });
   });
 
+  test('shown as another one is no answer', async () => {
+    const { baseUrl } = await startServer((response) => answer(response, orderObject({ user_order_id: 'other' })));
+    for (const query of [{ order_id: 'w-1' }, { order_uuid: 'another' }]) {
+      const asked = clientFor(baseUrl).orderStatus(query as never);
+      await expect(asked).rejects.toMatchObject({
+        code: 'malformed_response',
+        message: expect.stringContaining('another order'),
+      });
+    }
+  });
+
   test('400 and 404 to the list are errors, never an empty list', async () => {
     for (const status of [400, 404]) {
       const { baseUrl } = await startServer((response) => answer(response, '{}', status));
-      await expect(clientFor(baseUrl).listOrders({ order_ids: ['w-1'] })).rejects.toMatchObject({ status });
+      await expect(
+        clientFor(baseUrl)
+          .orders()
+          .page({ order_ids: ['w-1'] }),
+      ).rejects.toMatchObject({ status });
     }
   });
 });

@@ -34,13 +34,15 @@ describe('an answer of too many values is refused before it is parsed', () => {
   ])('of %s, within 10 s', async (_, item) => {
     const client = await answeredWith(success(repeated(item, 30 * MB)));
     const from = performance.now();
-    await expect(client.listOrders({ limit: 1000 })).rejects.toThrow(/body: more than 1000000 values/);
+    await expect(client.orders().page({ limit: 1000 })).rejects.toThrow(/body: more than 1000000 values/);
     expect(performance.now() - from).toBeLessThan(10_000);
   });
 
   test('inside of one item, and in rates', async () => {
     const inside = success(`{"x":[${repeated('{"a":1}', 30 * MB)}]}`);
-    await expect((await answeredWith(inside)).listOrders({ limit: 1000 })).rejects.toThrow(/more than 1000000 values/);
+    await expect((await answeredWith(inside)).orders().page({ limit: 1000 })).rejects.toThrow(
+      /more than 1000000 values/,
+    );
     const rates = Buffer.from(`{"status":"success","data":{"withdraw":[${repeated('{"a":1}', 30 * MB)}]}}`);
     expect(() => readObject(ratesSchema, rates)).toThrow(/more than 1000000 values/);
   });
@@ -57,22 +59,21 @@ describe('a page', () => {
 
   test('of more items than asked for is refused', async () => {
     const client = await answeredWith(page(6));
-    await expect(client.listOrders({ limit: 5 })).rejects.toThrow(/data: more items than the 5 asked for/);
-    await expect(client.listOrders(() => ({ limit: 5 }))).rejects.toThrow(/more items than the 5 asked for/);
-    await expect(client.listDepositAddresses({ limit: 5 })).rejects.toThrow(/more items than the 5 asked for/);
-    expect(await client.listOrders({ limit: 6 })).toMatchObject({ total: 6 });
+    await expect(client.orders().page({ limit: 5 })).rejects.toThrow(/data: more items than the 5 asked for/);
+    await expect(client.addresses().page({ limit: 5 })).rejects.toThrow(/more items than the 5 asked for/);
+    expect(await client.orders().page({ limit: 6 })).toMatchObject({ total: 6 });
   });
 
   test('without a limit has 100 items at most, the documented default', async () => {
     const client = await answeredWith(page(101));
-    await expect(client.listOrders({ order_ids: ['w-1'] })).rejects.toThrow(/more items than the 100 asked for/);
+    await expect(client.orders().page({ order_ids: ['w-1'] })).rejects.toThrow(/more items than the 100 asked for/);
   });
 
   test('is as large as the orders asked for may be, and no larger', async () => {
     const large = orderObject({ description: 'x'.repeat(2 * MB) });
     const client = await answeredWith(success(JSON.stringify(large)));
-    await expect(client.listOrders({ limit: 1 })).rejects.toThrow(/response_too_large/);
-    await expect(client.listOrders({ limit: 100 })).resolves.toMatchObject({ total: 1 });
+    await expect(client.orders().page({ limit: 1 })).rejects.toThrow(/response_too_large/);
+    await expect(client.orders().page({ limit: 100 })).resolves.toMatchObject({ total: 1 });
   });
 
   test('of 1000 orders with 20 cards each is read', () => {

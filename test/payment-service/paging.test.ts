@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { allPages } from '../../src/payment-service/paging.js';
 import { addressObject, orderObject } from './objects.fixture.js';
 import { answer, clientFor, startServer } from './server.fixture.js';
 
@@ -18,7 +19,7 @@ async function collect<T>(pages: AsyncGenerator<{ items: T[] }>): Promise<T[][]>
 
 test('pages are read until an empty one, each with the same query', async () => {
   const { baseUrl, received } = await startLists([orders('a', 'b'), orders('c', 'd'), orders('e')]);
-  const pages = await collect(clientFor(baseUrl).allOrders({ limit: 2, status: 'new' }));
+  const pages = await collect(allPages({ limit: 2, status: 'new' }, clientFor(baseUrl).orders()));
   expect(pages.map((page) => page.map(({ order_uuid }) => order_uuid))).toEqual([['a', 'b'], ['c', 'd'], ['e'], []]);
   expect(received.map(({ body }) => JSON.parse(body.toString()))).toEqual([
     { limit: 2, status: 'new', page: 1 },
@@ -30,20 +31,20 @@ test('pages are read until an empty one, each with the same query', async () => 
 
 test('an order that shifts to the next page comes once', async () => {
   const { baseUrl } = await startLists([orders('a', 'b'), orders('b', 'c'), []]);
-  const pages = await collect(clientFor(baseUrl).allOrders({ limit: 2 }));
+  const pages = await collect(allPages({ limit: 2 }, clientFor(baseUrl).orders()));
   expect(pages.flat().map(({ order_uuid }) => order_uuid)).toEqual(['a', 'b', 'c']);
 });
 
 test('malformed items count as items of a full page', async () => {
   const { baseUrl, received } = await startLists([[orders('a')[0], { bad: true }], []]);
-  await collect(clientFor(baseUrl).allOrders({ limit: 2 }));
+  await collect(allPages({ limit: 2 }, clientFor(baseUrl).orders()));
   expect(received).toHaveLength(2);
 });
 
 test('without a limit a page of 100 is full', async () => {
   const hundred = orders(...Array.from({ length: 100 }, (_, i) => `o-${i}`));
   const { baseUrl, received } = await startLists([hundred, orders('last')]);
-  expect((await collect(clientFor(baseUrl).allOrders({}))).flat()).toHaveLength(101);
+  expect((await collect(allPages({}, clientFor(baseUrl).orders()))).flat()).toHaveLength(101);
   expect(received).toHaveLength(3);
 });
 
@@ -72,7 +73,7 @@ test.for([
     const reported: unknown[] = [];
     const service = clientFor(baseUrl, { onSmallPage: (...small) => reported.push(small) });
     for (let round = 0; round < 2; round += 1) {
-      expect((await collect(service.allOrders({ limit: 1_000 }))).flat()).toHaveLength(count);
+      expect((await collect(allPages({ limit: 1_000 }, service.orders()))).flat()).toHaveLength(count);
     }
     expect(reported).toEqual([['order/list', { size, limit: 1_000 }]]);
     expect(service.orders().sizes.small).toEqual({ size, limit: 1_000 });
@@ -83,20 +84,20 @@ test('an order that was added while the list was read is no page size', async ()
   const { baseUrl } = await startLists([orders('a', 'b', 'c'), [], orders('a', 'b'), orders('new'), []]);
   const reported: unknown[] = [];
   const service = clientFor(baseUrl, { onSmallPage: (...small) => reported.push(small) });
-  await collect(service.allOrders({}));
-  await collect(service.allOrders({}));
+  await collect(allPages({}, service.orders()));
+  await collect(allPages({}, service.orders()));
   expect(reported).toEqual([]);
 });
 
 test('a list without entries is one request', async () => {
   const { baseUrl, received } = await startLists([]);
-  await collect(clientFor(baseUrl).allOrders({}));
+  await collect(allPages({}, clientFor(baseUrl).orders()));
   expect(received).toHaveLength(1);
 });
 
 test('a service that ignores the page number ends in an error, not in a loop', async () => {
   const { baseUrl, received } = await startServer((response) => answer(response, orders('a', 'b')));
-  await expect(collect(clientFor(baseUrl).allOrders({ limit: 2 }))).rejects.toMatchObject({
+  await expect(collect(allPages({ limit: 2 }, clientFor(baseUrl).orders()))).rejects.toMatchObject({
     code: 'malformed_response',
   });
   expect(received).toHaveLength(3);
@@ -108,13 +109,13 @@ test.each([
   ['behind others', [orders('a', 'b'), orders('c'), orders('c')], ['a', 'b', 'c']],
 ])('a service that repeats its last page %s has shown its whole list', async (_, pages, ids) => {
   const { baseUrl } = await startLists(pages);
-  const read = await collect(clientFor(baseUrl).allOrders({ limit: 100 }));
+  const read = await collect(allPages({ limit: 100 }, clientFor(baseUrl).orders()));
   expect(read.flat().map(({ order_uuid }) => order_uuid)).toEqual(ids);
 });
 
 test('a service that ignores the page number of a page that is not full ends in an error, too', async () => {
   const { baseUrl, received } = await startServer((response) => answer(response, orders('a', 'b')));
-  await expect(collect(clientFor(baseUrl).allOrders({ limit: 100 }))).rejects.toMatchObject({
+  await expect(collect(allPages({ limit: 100 }, clientFor(baseUrl).orders()))).rejects.toMatchObject({
     code: 'malformed_response',
   });
   expect(received).toHaveLength(3);
@@ -123,12 +124,12 @@ test('a service that ignores the page number of a page that is not full ends in 
 test('an error on a later page comes out', async () => {
   let n = 0;
   const { baseUrl } = await startServer((response) => answer(response, orders('a', 'b'), n++ === 0 ? 200 : 503));
-  await expect(collect(clientFor(baseUrl).allOrders({ limit: 2 }))).rejects.toMatchObject({ status: 503 });
+  await expect(collect(allPages({ limit: 2 }, clientFor(baseUrl).orders()))).rejects.toMatchObject({ status: 503 });
 });
 
 test('addresses are paged by uuid', async () => {
   const address = (uuid: string) => addressObject({ uuid });
   const { baseUrl } = await startLists([[address('a'), address('b')], [address('b')]]);
-  const pages = await collect(clientFor(baseUrl).allDepositAddresses({ limit: 2 }));
+  const pages = await collect(allPages({ limit: 2 }, clientFor(baseUrl).addresses()));
   expect(pages.flat().map(({ uuid }) => uuid)).toEqual(['a', 'b']);
 });

@@ -136,7 +136,7 @@ describe('a create without a clear answer', () => {
     const fromMs = await lab.nowMs();
     await start('two');
     const { others, address } = await resultOf('two', 10 * MINUTE_MS);
-    const { items } = await (await behindTheGate()).listDepositAddresses({ limit: 100 });
+    const { items } = await (await behindTheGate()).addresses().page({ limit: 100 });
     const mine = items.filter(({ callback_url }) => callback_url?.includes('/a.two.'));
     expect(mine.map(({ uuid }) => uuid).toSorted()).toEqual([address.uuid, ...(others ?? [])].toSorted());
     expect(others).toHaveLength(1);

@@ -6,7 +6,7 @@ import { type AddressRef, addressRefOf, withoutToken } from '../../contract/call
 import { addressWorkflowId } from '../../contract/names.js';
 import type { MalformedItem } from '../../contract/reconcile/reconcile.js';
 import type { PaymentService } from '../../payment-service/client.js';
-import type { Page } from '../../payment-service/paging.js';
+import { allPages, type Page } from '../../payment-service/paging.js';
 import { noReading } from '../failures.js';
 
 /** A permanent address whose callback URL has the form of ours. */
@@ -82,7 +82,7 @@ export async function searchAddress(
   service: PaymentService,
   { ref, currency, network, ...owner }: Owner & { ref: string; currency: string; network: string },
 ): Promise<FoundAddress | undefined> {
-  const { byRef, malformed } = await readAddressList(owner, service.allDepositAddresses({ currency, network }));
+  const { byRef, malformed } = await readAddressList(owner, allPages({ currency, network }, service.addresses()));
   if (malformed.length > 0) throw noReading('the address list shows an item that cannot be read');
   const ours = (byRef.get(ref) ?? []).filter(({ token }) => token !== 'forged');
   const [address, ...others] = ours.map((listed) => listed.address).toSorted(byAge);

@@ -13,7 +13,7 @@ import { shownName } from '../../validation/request-schemas.js';
 import { type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidInput, reasonOf, retryOrTell, validInput } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';
-import { AttemptDeadline, confirmSend, meaningOf, retryAfterOf } from '../order/create-attempt.js';
+import { AttemptDeadline, confirmSend, retryAfterOf, verdictOfError } from '../order/create-attempt.js';
 import { type InForce, protectionsIn } from '../protections.js';
 import { searchAddress, shownAddress } from './address-list.js';
 
@@ -70,8 +70,8 @@ export function createAddressActivity(deps: ActivityDeps) {
 }
 
 function answerOfError(error: unknown, inForce: InForce): CreateAddressAnswer {
-  const meaning = meaningOf(error, inForce);
-  if (meaning.kind === 'rejected' || meaning.kind === 'uncertain') return meaning;
+  const verdict = verdictOfError(error, inForce);
+  if (verdict.kind === 'rejected' || verdict.kind === 'uncertain') return verdict;
   return notSent('the create was not sent', error);
 }
 

@@ -1,8 +1,15 @@
 import type Big from 'big.js';
-import { decimalOrZero } from '../../contract/money.js';
+import { decimal, decimalOrZero, toAmount } from '../../contract/money.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import { type OrderType, orderSides } from '../../contract/order/types.js';
-import { type Balance, type Balances, isMalformed, type RateEntry } from '../../contract/service-objects.js';
+import {
+  type Balance,
+  type Balances,
+  isMalformed,
+  type RateEntry,
+  type Rates,
+} from '../../contract/service-objects.js';
+import { rateEntryOf } from '../../validation/rate-checks.js';
 
 /** The balance of one currency; undefined where there is none, or none that can be read. */
 export function balanceIn(balances: Balances, currency: string): Balance | undefined {
@@ -22,4 +29,28 @@ export function commission(entry: RateEntry, side: 'from' | 'to', amount: Big): 
   const byPercent = amount.times(decimalOrZero(entry[`fee_percent_${side}`])).times('0.01');
   const least = decimalOrZero(entry[`min_fee_amount_${side}`]);
   return decimalOrZero(entry[`fixed_fee_amount_${side}`]).plus(byPercent.gt(least) ? byPercent : least);
+}
+
+/**
+ * Returns why the balance does not cover an order by `amount` with its fees; undefined = unknown or covered.
+ */
+export function shortfall(
+  balances: Balances,
+  rates: Rates,
+  type: OrderType,
+  request: CreateRequest,
+): string | undefined {
+  const { currencyFrom } = orderSides(type, request);
+  const entry = rateEntryOf(rates, type, request);
+  if (!entry || request.amount == null) return undefined;
+  const needed = withFees(entry, decimal(request.amount));
+  const available = decimalOrZero(balanceIn(balances, currencyFrom)?.amount);
+  if (available.gte(needed)) return undefined;
+  return `the balance of ${toAmount(available)} ${currencyFrom} is less than ${toAmount(needed)} (with fees)`;
+}
+
+/** With the commissions of both sides where they are one currency: an upper estimate, whoever pays them. */
+function withFees(entry: RateEntry, amount: Big): Big {
+  const needed = amount.plus(commission(entry, 'from', amount));
+  return entry.currency_from === entry.currency_to ? needed.plus(commission(entry, 'to', amount)) : needed;
 }

@@ -19,8 +19,8 @@ const MOST_SPENT = 2_000;
 const MOST_ANSWERS = 200;
 
 /**
- * Orders of one account that are known to exist. A list that does not show two of them, which no request before asked for as
- * a pair and no answer before showed together, is cut off, lags, is another account's, or answers another request.
+ * Orders of one account that are known to exist. A list without two of them, never asked for or
+ * shown together before, is cut off, old, of another account, or of another request.
  */
 export class Canaries {
   #known = new Map<string, Known>();

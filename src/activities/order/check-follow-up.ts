@@ -7,8 +7,7 @@ import { validateOrderInput } from '../../validation/order-input.js';
 import { checkAgainstRates, payersOf, rateEntryOf, rateKeyOf, uncheckableBy } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { noReading, retryOrTell } from '../failures.js';
-import { unreadableBalance } from './balances.js';
-import { shortfall } from './limits.js';
+import { shortfall, unreadableBalance } from './balances.js';
 
 /** Asks fresh rates and balances whether a follow-up can be had, and who pays the commissions. Sends nothing. */
 export function checkFollowUpActivity(deps: ActivityDeps) {

@@ -11,9 +11,8 @@ import { reasonOf } from '../failures.js';
 import type { InForce } from '../protections.js';
 
 /**
- * Asks the server, and waits for its answer, whether this attempt is still the one that counts; `details` are kept there.
- * Throws when the attempt was given up (timed out, its run reset or closed), cancelled or paused. A worker that was stopped
- * cannot know how long: a task may have been handed to it long before our code began to run.
+ * Asks the server whether this attempt still counts, and leaves `details` there. Throws if it was
+ * given up, cancelled or paused: a worker that was stopped cannot know that itself.
  */
 export async function confirmAttempt(details: unknown): Promise<void> {
   const { taskToken, activityId, workflowExecution, workflowNamespace: namespace = '' } = activityInfo();
@@ -28,25 +27,18 @@ export async function confirmAttempt(details: unknown): Promise<void> {
   await getClient().activity.heartbeat(taskToken, details, { serializationContext });
 }
 
-/** The attempt is too old, or no longer the one that counts: nothing was sent. */
-export class AttemptTooOldError extends Error {}
-
-/** The order became too late to be sent. `verdict` is what its attempt answers. */
-export class TooLateError extends Error {
-  constructor(readonly verdict: CreateVerdict) {
+/** A create that is given up right before its request is written. `verdict`: answer of its attempt. */
+export class GivenUpError extends Error {
+  constructor(
+    readonly verdict: Extract<CreateVerdict, { kind: 'notSent' | 'stale' | 'uncertain' }> = notSent(
+      'the attempt was given up before it could send',
+    ),
+  ) {
     super();
   }
 }
 
-/** The attempt is a copy: it sent nothing, but what it was copied from may have. */
-class CopiedAttemptError extends Error {
-  override name = 'CopiedAttemptError';
-}
-
-/**
- * The last step before a create is written; `details` reach the workflow even if this worker dies. Throws AttemptTooOldError,
- * TooLateError and CopiedAttemptError.
- */
+/** The last step before a create is written; `details` reach the workflow even if this worker dies. Throws GivenUpError. */
 export async function confirmSend(
   { confirmAttempt, isCopied }: ActivityDeps,
   deadline: AttemptDeadline,
@@ -54,14 +46,16 @@ export async function confirmSend(
   times?: SendTimes,
 ): Promise<void> {
   const tooOld = (): never => {
-    throw new AttemptTooOldError();
+    throw new GivenUpError();
   };
-  if (await isCopied?.().catch(tooOld)) throw new CopiedAttemptError();
+  if (await isCopied?.().catch(tooOld)) {
+    throw new GivenUpError({ kind: 'uncertain', reason: 'this attempt is a copy of one that may have sent' });
+  }
   await confirmAttempt(details).catch(tooOld);
   const late = await times?.tooLate();
-  if (late) throw new TooLateError(late);
+  if (late) throw new GivenUpError(late);
   // Last of all, because the waits for the rate limit and the server lie in between.
-  if (!deadline.allowsSend()) throw new AttemptTooOldError();
+  if (!deadline.allowsSend()) tooOld();
 }
 
 /** An attempt may use this much of its 60 s: what is left covers the report to the server. */
@@ -71,9 +65,8 @@ const ATTEMPT_MS = 50_000;
 const NEEDED_FOR_SEND_MS = 25_000;
 
 /**
- * The age of one create attempt. A worker that was stopped and goes on later must not send any more: by then the server
- * has given the attempt up and the workflow may be proving that the order is absent. Two clocks, because one stands
- * still while a machine sleeps and the other may be set.
+ * Age of one create attempt: a worker that was stopped must not send later. It uses two clocks,
+ * because one stands still while a machine sleeps and the other may be set.
  */
 export class AttemptDeadline {
   readonly #startedAt = performance.now();
@@ -107,7 +100,7 @@ async function attemptStartedMs(): Promise<number> {
 /** When an order may be sent, asked as often as needed during one attempt. */
 export interface SendTimes {
   /** Returns why the order is too late to be sent; undefined = it may be sent. */
-  tooLate(): Promise<CreateVerdict | undefined>;
+  tooLate(): Promise<{ kind: 'stale' | 'notSent'; reason: string } | undefined>;
   /** Returns the rest of its delay, so that it keeps its time however late it is sent; undefined = it has none. */
   delayMinutes(): number | undefined;
 }
@@ -132,71 +125,57 @@ export async function readSendTimes(
         return { kind: permission === 'first' ? 'stale' : 'notSent', reason };
       }
       if (!delay || late || serverMs() < startsAtMs) return undefined;
-      return { kind: 'notSent', reason: 'the time that it was to start at has passed' };
+      return notSent('the time that it was to start at has passed');
     },
     delayMinutes: () => (delay === undefined ? undefined : Math.max(0, Math.ceil((startsAtMs - serverMs()) / 60_000))),
   };
 }
 
-/**
- * What is known of a create that brought nothing. 'notSent': no byte of it left. 'notExecuted': the service guarantees, in
- * writing to the operator, that it executes nothing that it answers so. 'rejected': a 400, with what was said, masked.
- * 'uncertain': it may have been executed, or be yet; `retryAfterMs`: how long the service asked to be left alone.
- */
-type FailedCreate =
-  | { kind: 'notSent' }
-  | { kind: 'notExecuted' }
-  | { kind: 'rejected'; excerpt?: string }
-  | { kind: 'uncertain'; reason: string; retryAfterMs?: number };
+/** Returns the verdict of an attempt that sent nothing. */
+export const notSent = (reason: string): Extract<CreateVerdict, { kind: 'notSent' }> => ({ kind: 'notSent', reason });
+
+/** Returns the verdict of an attempt that ended before it could have sent; `what` failed with `error`. */
+export const notSentBecause = (what: string, error: unknown): CreateVerdict =>
+  error instanceof RateLimitedError
+    ? { kind: 'rateLimited', retryAfterMs: error.retryAfterMs }
+    : notSent(`${what} (${reasonOf(error)})`);
 
 /**
- * THE place that says whether a create that failed may have been executed. A status proves nothing by its name: behind 429
- * as behind 503 a proxy may have let the request through. Only the operator's list (PAYMENT_NOT_EXECUTED_STATUSES) counts.
+ * THE place that says whether a failed create may have been executed. A proxy may answer any
+ * status after it passed the request: only PAYMENT_NOT_EXECUTED_STATUSES proves anything.
  */
-export function meaningOf(error: unknown, { notExecutedStatuses }: InForce): FailedCreate {
-  if (error instanceof NotSentError || error instanceof AttemptTooOldError || error instanceof AuditNotWrittenError) {
-    return { kind: 'notSent' };
-  }
+export function verdictOfError(error: unknown, { notExecutedStatuses }: InForce): CreateVerdict {
+  if (error instanceof GivenUpError) return error.verdict;
+  if (error instanceof NotSentError) return notSent(`no connection (${error.reason})`);
+  if (error instanceof AuditNotWrittenError) return notSent(error.message);
   // Believed only after absence was read, by the workflow: it may also mean that the id exists already.
   if (error instanceof RejectedError) {
     return { kind: 'rejected', ...(error.excerpt !== undefined && { excerpt: error.excerpt }) };
   }
-  if (hasStatus(error) && notExecutedStatuses.includes(error.status)) return { kind: 'notExecuted' };
+  const hasStatus = error instanceof RateLimitedError || error instanceof UnexpectedStatusError;
+  if (hasStatus && notExecutedStatuses.includes(error.status)) {
+    return notSentBecause('the service executes nothing that it answers so', error);
+  }
   // 429 and 5xx, time-out, reset, redirect, 401, garbage: known or not, it may have reached the service.
   return { kind: 'uncertain', reason: `the create got no clear answer (${reasonOf(error)})`, ...retryAfterOf(error) };
 }
 
-/** The verdict of an attempt that ended before it could have sent; `what` failed with `error`. */
-export const notSentBecause = (what: string, error: unknown): CreateVerdict =>
-  error instanceof RateLimitedError
-    ? { kind: 'rateLimited', retryAfterMs: error.retryAfterMs }
-    : { kind: 'notSent', reason: `${what} (${reasonOf(error)})` };
-
-const hasStatus = (error: unknown): error is RateLimitedError | UnexpectedStatusError =>
-  error instanceof RateLimitedError || error instanceof UnexpectedStatusError;
-
-/** How long the service asked to wait, in milliseconds, as a field to spread; {} where it did not. */
+/** Returns how long the service asked to wait, in milliseconds, as a field to spread; {} where it did not. */
 export const retryAfterOf = (error: unknown): { retryAfterMs?: number } =>
   error instanceof RateLimitedError ? { retryAfterMs: error.retryAfterMs } : {};
 
-/** What is sent: the checked request, what is left of its delay, and where the service calls back. */
+/** Returns what is sent: the checked request, what is left of its delay, and where the service calls back. */
 export function wireRequest(
   { callback }: ActivityDeps,
   { account }: CreateOrderInput,
   request: CreateRequest,
   delayMinutes: number | undefined,
 ) {
-  const [signingKey] = callback?.tokenKeys ?? [];
+  const [key] = callback?.tokenKeys ?? [];
+  const about = { kind: 'order', account, orderId: request.order_id } as const;
   return {
     ...request,
     ...(delayMinutes !== undefined && { delay_order_for_minutes: delayMinutes }),
-    ...(callback &&
-      signingKey && {
-        callback_url: callbackUrl(callback.baseUrl, signingKey, {
-          kind: 'order',
-          account,
-          orderId: request.order_id,
-        }),
-      }),
+    ...(callback && key && { callback_url: callbackUrl(callback.baseUrl, key, about) }),
   };
 }

@@ -1,6 +1,5 @@
 import { activityInfo, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { AuditNotWrittenError } from '../../audit/audit-record.js';
 import { echoDifferences } from '../../contract/differences/echo.js';
 import { describeFieldErrors } from '../../contract/failures.js';
 import { isFormOfId } from '../../contract/names.js';
@@ -15,7 +14,6 @@ import type { RunInput } from '../../contract/order/input-and-result.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import { isRefused, type Refused } from '../../contract/refused.js';
 import type { Order } from '../../contract/service-objects.js';
-import { NotSentError } from '../../payment-service/errors.js';
 import { isOrderId } from '../../payment-service/queries.js';
 import { PayloadDecryptionError } from '../../temporal.js';
 import { validateOrderInput } from '../../validation/order-input.js';
@@ -24,28 +22,27 @@ import { recordSend } from '../audit.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { invalidOrder } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';
-import { type InForce, protectionsIn } from '../protections.js';
-import { type Restored, toldAfterRestore, tooSoonAfterRestore } from './after-restore.js';
+import { protectionsIn, type Restored, tooSoonAfterRestore } from '../protections.js';
 import {
   AttemptDeadline,
-  AttemptTooOldError,
   confirmSend,
-  meaningOf,
+  GivenUpError,
+  notSent,
   notSentBecause,
   readSendTimes,
   type SendTimes,
-  TooLateError,
+  verdictOfError,
   wireRequest,
 } from './create-attempt.js';
-import { aboveLimits, capsFor, capsOn, exceededCap, ratesFor, refuseBeyondLimits } from './limits.js';
+import { aboveLimits, capsFor, capsOn, exceededCap, readTerms, refuseBeyondLimits, type Terms } from './limits.js';
 import { probePatience } from './patience.js';
 import { probe, probeFirst } from './probe.js';
 import { staleBasis } from './read-outcome.js';
 import { circumstancesOf, elsewhereOf, sentToOf } from './sent-to.js';
 
 /**
- * One attempt to create an order: check → probe → send. It sends at most once and answers what is known afterwards; the
- * workflow decides what that means. Runs with `maximumAttempts: 1`. Fails only with InvalidOrder (nothing sent).
+ * One attempt to create an order: check → probe → send, at most once (`maximumAttempts: 1`).
+ * Fails only with InvalidOrder (nothing sent).
  */
 export function createOrderActivity(deps: ActivityDeps) {
   return async function createOrder(attempt: CreateOrderInput): Promise<CreateAnswer> {
@@ -53,49 +50,40 @@ export function createOrderActivity(deps: ActivityDeps) {
     const account = accountOf(deps, attempt.account);
     // Whatever is thought of the input now, the attempt before this one may have sent it.
     if (isRepeated()) return leftOpen(deps, account, attempt);
-    const { request, told, invalid } = checkedRequest(deps, account, attempt);
+    const checked = checkedRequest(deps, account, attempt);
+    const { request, invalid } = checked;
     const tooSoon = await tooSoonAfterRestore(deps, account, attempt.type);
-    const refused = refuseElsewhere(account, attempt);
-    const rates = await ratesFor(deps, account, attempt, request);
-    // Once something may have been sent, limits no longer decide: InvalidOrder would say that no order exists.
-    const notes = [...told];
-    const isFirst = attempt.permission === 'first';
-    const limit = async () => {
-      if (invalid) throw invalid;
-      if (isFirst) notes.push(...(await refuseBeyondLimits(deps, account, attempt.type, request, rates)));
-    };
-    // Of what may have been sent, unknown to this run, limits and checks decide only on what the probe does not find.
-    const probesFirst = invalid !== undefined || isRestored(deps, account);
-    if (!refused && !probesFirst) await limit();
-    const sending: Sending = { deps, account, attempt, request, rates, deadline, tooSoon };
-    if (probesFirst) sending.limit = limit;
-    const verdict = toldAfterRestore(refused ?? (await probeThenSend(sending, invalid !== undefined)), tooSoon);
-    if (notes.length > 0) log.warn('checks were passed over', { notes });
+    // Read before the probe: nothing is waited for between its answer and the turn of the create.
+    const terms = await readTerms(deps, account, attempt, request);
+    const sending: Sending = { deps, account, attempt, ...checked, terms, deadline, tooSoon };
+    const elsewhere = elsewhereOf(account, attempt.sentTo);
+    const verdict = elsewhere ? notSent(elsewhere.why) : await probeThenSend(sending);
+    const { notes, pinned } = sending;
+    if (notes.size > 0) log.warn('checks were passed over', { notes: [...notes] });
     const excerpt = verdict.kind === 'rejected' ? verdict.excerpt : undefined;
     log.info('create attempt ended', { verdict: verdict.kind, permission: attempt.permission, excerpt });
+    const isOurs = verdict.kind === 'accepted' || verdict.kind === 'adopted';
     return {
       ...verdict,
-      ...circumstancesOf(deps, account, invalid ? undefined : payersOf(rates, attempt.type, request)),
-      ...pinnedOf(sending, verdict),
+      ...circumstancesOf(deps, account, invalid ? undefined : payersOf(terms.rates, attempt.type, request)),
+      // An order that exists needs no proof that there is none.
+      ...(!isOurs && pinned),
       ...(tooSoon && { restoredAtMs: tooSoon.restoredAtMs }),
       // The next attempt may reach a worker that has none.
       ...(!('order' in verdict) && capsOn(attempt.type, request, capsFor(deps, account, attempt))),
       // Of the first run the workflow knows it.
       ...(attempt.firstExecutionRunId === runId() && { runId: undefined }),
-      ...(notes.length > 0 && { notes }),
+      ...(notes.size > 0 && { notes: [...notes] }),
     };
   };
 }
-
-const isRestored = (deps: ActivityDeps, account: Account): boolean =>
-  protectionsIn(deps, account).restoredAtMs !== undefined;
 
 /** The attempt before this one may have sent, and may be sending still: only the workflow's readings can tell. */
 function leftOpen(deps: ActivityDeps, account: Account, attempt: CreateOrderInput): CreateAnswer {
   const closed = sendGate(attempt);
   if (closed) return { ...closed, ...circumstancesOf(deps, account) };
   const left: Pinned | Refused | undefined = activityInfo().heartbeatDetails;
-  // An answer would have to say where it was sent to: without one the workflow knows that nobody does.
+  // An answer must say where it was sent. Without one, the workflow treats the account as unknown.
   if (isRefused(left)) throw new PayloadDecryptionError(left.why, left.kind);
   const reason = 'the server repeated the create attempt';
   if (!left) throw ApplicationFailure.nonRetryable(`${reason}, and nothing says where the one before it sent to`);
@@ -103,17 +91,14 @@ function leftOpen(deps: ActivityDeps, account: Account, attempt: CreateOrderInpu
   return { kind: 'uncertain', reason, timedOut: true, pace: protectionsIn(deps, account).pace, runId: runId(), sentTo };
 }
 
-/** The request of an attempt. `told`: what was found in it and is only told. `invalid`: it is refused, once nothing of it is there. */
+/** A request with `notes` on passed checks. `invalid`: it is refused, unless the probe finds its order. */
 interface Checked {
   request: CreateRequest;
-  told: string[];
+  notes: Set<string>;
   invalid?: ApplicationFailure;
 }
 
-/**
- * Checks the request. Throws InvalidOrder, unless something may have been sent under checks that were less strict, which is looked
- * for first.
- */
+/** Checks the request. Throws InvalidOrder, unless less strict checks may have let it be sent before. */
 function checkedRequest(deps: ActivityDeps, account: Account, attempt: CreateOrderInput): Checked {
   const { type, input, followUp = false } = attempt;
   const { formatChecks } = account;
@@ -122,41 +107,39 @@ function checkedRequest(deps: ActivityDeps, account: Account, attempt: CreateOrd
   const lacksBasis = 'input' in checked && followUp && !checked.input.followUpOf;
   const errors = lacksBasis ? [{ field: 'followUpOf', reason: 'required' }] : 'errors' in checked && checked.errors;
   if ('input' in checked && !errors) {
-    return { request: checked.input.order, told: (checked.notes ?? []).map((note) => describeFieldErrors([note])) };
+    const notes = (checked.notes ?? []).map((note) => describeFieldErrors([note]));
+    return { request: checked.input.order, notes: new Set(notes) };
   }
   const invalid = invalidOrder(errors || []);
   const request = Object(Object(input).order) as CreateRequest;
-  const isUnsent = !isRestored(deps, account) && attempt.permission === 'first' && !sendGate(attempt);
+  const isRestored = protectionsIn(deps, account).restoredAtMs !== undefined;
+  const isUnsent = !isRestored && attempt.permission === 'first' && !sendGate(attempt);
   if (isUnsent || typeof request.order_id !== 'string' || !isOrderId(request.order_id)) throw invalid;
-  return { request, told: [], invalid };
+  return { request, notes: new Set(), invalid };
 }
 
 /** One attempt that may send, with its checked request. */
-interface Sending {
+interface Sending extends Checked {
   deps: ActivityDeps;
   account: Account;
   attempt: CreateOrderInput;
-  request: CreateRequest;
-  /** Read before the probe: nothing is waited for between its answer and the turn of the create. */
-  rates: Awaited<ReturnType<Account['rates']['current']>>;
+  terms: Terms;
   deadline: AttemptDeadline;
   tooSoon: Restored | undefined;
-  /** Throws where limits or checks refuse it; only where they decide after the probe. */
-  limit?: () => Promise<unknown>;
   /** Where it was sent, once it may have been. */
   pinned?: Pinned;
 }
 
-async function probeThenSend(sending: Sending, isInvalid: boolean): Promise<CreateVerdict> {
-  const { deps, account, attempt, request, deadline, tooSoon } = sending;
+async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
+  const { deps, account, attempt, request, invalid, deadline, tooSoon } = sending;
   let times: SendTimes;
   try {
     times = await readSendTimes(deps, attempt, request, deadline);
   } catch (error) {
     return notSentBecause("the server's clock could not be read", error);
   }
-  // Where nothing is sent whatever it says, it is not read: what is absent so soon after a restore says nothing.
-  const stale = tooSoon || isInvalid ? undefined : await refuseStale(account, attempt);
+  // Not read if nothing is sent anyway: what is absent so soon after a restore says nothing.
+  const stale = tooSoon || invalid ? undefined : await refuseStale(account, attempt);
   if (stale && stale.kind !== 'stale') return stale;
   const place = account.limiter.place({
     priority: activityInfo().priority?.priorityKey,
@@ -192,7 +175,8 @@ async function refusedByProbe(
   sending: Sending,
   { stale, heldUp, times }: { stale: CreateVerdict | undefined; heldUp: boolean; times: SendTimes },
 ): Promise<CreateVerdict | undefined> {
-  const { deps, account, attempt, request, rates, limit, tooSoon } = sending;
+  const { deps, account, attempt, request, invalid, notes, terms, tooSoon } = sending;
+  const caps = capsFor(deps, account, attempt);
   let seen: Awaited<ReturnType<typeof probe>>;
   try {
     seen = await probeBefore(account, attempt, request, heldUp);
@@ -203,24 +187,23 @@ async function refusedByProbe(
   if (seen.kind === 'duplicates') return seen;
   if (seen.kind === 'found') {
     const { kind: _, differences, ...ours } = seen;
-    // Also where it is only shown in another form: our id is of this one payment, so that whoever sent it, this is it.
-    if (differences.length === 0)
-      return {
-        kind: 'adopted',
-        ...ours,
-        ...aboveLimits(capsFor(deps, account, attempt), { ...attempt, request }, seen.order),
-      };
-    return { kind: 'conflict', order: seen.order, differences };
+    // An order in another form is ours, too: our id is of this one payment, whoever sent it.
+    if (differences.length > 0) return { kind: 'conflict', order: seen.order, differences };
+    return { kind: 'adopted', ...ours, ...aboveLimits(caps, { ...attempt, request }, seen.order) };
   }
   // What was proven or permitted earlier never replaces the probe just made.
   const refused = sendGate(attempt) ?? (tooSoon && notSent(tooSoon.reason)) ?? (await times.tooLate());
   if (refused) return refused;
-  // Not before the probe: what was sent already is followed, whatever became of its order.
+  // After the probe, since an order that was sent before is followed whatever is thought of it now.
   if (stale) return stale;
-  await limit?.();
-  const cap = exceededCap(capsFor(deps, account, attempt), attempt.type, request, rates, attempt.approved);
+  if (invalid) throw invalid;
+  // InvalidOrder says that no order exists, so that limits decide on first sends alone.
+  if (attempt.permission === 'first') {
+    for (const note of refuseBeyondLimits(account, attempt.type, request, terms)) notes.add(note);
+  }
+  const cap = exceededCap(caps, attempt.type, request, terms.rates, attempt.approved);
   // The service gave rates a short time ago: no operator is needed for one failed read.
-  if (cap && !rates && cap.amount === undefined && (await account.rates.current())) {
+  if (cap && !terms.rates && cap.amount === undefined && (await account.rates.current())) {
     return notSent('the rates that a cap depends on could not be read again');
   }
   return cap && { kind: 'overCap', ...cap };
@@ -233,8 +216,8 @@ const probeBefore = (account: Account, attempt: CreateOrderInput, request: Creat
     : probe(account.service, attempt.type, request);
 
 /**
- * THE gate before every send, the last line of defence behind the workflow's decision (`next-action.ts`): only an activity knows
- * in which run it is. Returns why nothing may be sent; undefined = it is open.
+ * THE gate before every send, behind the workflow's decision (`next-action.ts`): only an activity
+ * knows its run. Returns why nothing may be sent; undefined = it is open.
  */
 function sendGate({ permission, firstExecutionRunId, provenIn }: CreateOrderInput): CreateVerdict | undefined {
   if (permission === 'none') return { kind: 'uncertain', reason: 'an earlier create is not proven absent' };
@@ -251,33 +234,18 @@ async function refuseStale(account: Account, attempt: CreateOrderInput): Promise
   return staleBasis(account, followUpOf, order.order_id);
 }
 
-/** What came to an order needs no proof that there is none. */
-const pinnedOf = ({ pinned }: Sending, { kind }: CreateVerdict): Pinned | undefined =>
-  kind === 'accepted' || kind === 'adopted' ? undefined : pinned;
-
 /** What is written before a send, and answered after it. */
 type Pinned = Pick<Circumstances, 'sentTo'>;
 
-function whereSent(account: Account, untilMs: number, orderId: string): Pinned {
-  const witness = account.lookUps.witnesses.youngest(untilMs, orderId);
-  return { sentTo: { ...sentToOf(account), ...(witness && { witness }) } };
-}
-
 const runId = (): string | undefined => activityInfo().workflowExecution?.runId;
-
-/** Refuses to send an order that may have been sent, unless to its account or that account's successor. */
-function refuseElsewhere(account: Account, { sentTo }: CreateOrderInput): CreateVerdict | undefined {
-  const found = elsewhereOf(account, sentTo);
-  return found && notSent(found.why);
-}
-
-const notSent = (reason: string): CreateVerdict => ({ kind: 'notSent', reason });
 
 async function send(sending: Sending, times: SendTimes): Promise<CreateVerdict> {
   const { deps, account, attempt, request, deadline } = sending;
+  const { witnesses } = account.lookUps;
   const sentAtMs = await (deps.nowMs ?? Date.now)();
   const witnessedMs = sentAtMs - visibleAfterMs(protectionsIn(deps, account).pace, attempt.type);
-  const pinned = whereSent(account, witnessedMs, request.order_id);
+  const witness = witnesses.youngest(witnessedMs, request.order_id);
+  const pinned = { sentTo: { ...sentToOf(account), ...(witness && { witness }) } };
   try {
     const wire = wireRequest(deps, attempt, request, times.delayMinutes());
     const order = await account.service.createOrder(attempt.type, wire, {
@@ -288,7 +256,7 @@ async function send(sending: Sending, times: SendTimes): Promise<CreateVerdict> 
         await confirmSend(deps, deadline, pinned, times);
         sending.pinned = pinned;
         // Temporal failed over since the attempt began: the probe before this send proves nothing.
-        if (await tooSoonAfterRestore(deps, account, attempt.type)) throw new AttemptTooOldError();
+        if (await tooSoonAfterRestore(deps, account, attempt.type)) throw new GivenUpError();
       },
     });
     const verdict = verdictOfAnswer(attempt, request, order);
@@ -297,27 +265,9 @@ async function send(sending: Sending, times: SendTimes): Promise<CreateVerdict> 
     return { ...verdict, ...aboveLimits(capsFor(deps, account, attempt), { ...attempt, request }, order) };
   } catch (error) {
     const verdict = verdictOfError(error, protectionsIn(deps, account));
-    if (verdict.kind === 'uncertain') account.lookUps.witnesses.noteUnclear(request.order_id);
+    if (verdict.kind === 'uncertain') witnesses.noteUnclear(request.order_id);
     return verdict;
   }
-}
-
-function verdictOfError(error: unknown, inForce: InForce): CreateVerdict {
-  if (error instanceof TooLateError) return error.verdict;
-  const meaning = meaningOf(error, inForce);
-  switch (meaning.kind) {
-    case 'notSent':
-      return notSent(whyNotSent(error));
-    case 'notExecuted':
-      return notSentBecause('the service executes nothing that it answers so', error);
-    default:
-      return meaning;
-  }
-}
-
-function whyNotSent(error: unknown): string {
-  if (error instanceof NotSentError) return `no connection (${error.reason})`;
-  return error instanceof AuditNotWrittenError ? error.message : 'the attempt was given up before it could send';
 }
 
 /** A 200 counts only when it carries our order; a foreign or crossed answer says nothing about ours. */

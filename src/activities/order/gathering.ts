@@ -21,8 +21,8 @@ export interface GatheringLimits {
 }
 
 /**
- * One request for a group. `close` is called once, when the request is built: it ends joining and gives the questions. The
- * answer gives each question its own; undefined: nothing that counts, so that the question is asked alone.
+ * One request for a group. `close` ends joining and returns the questions. An answer of undefined
+ * counts for nothing: the question is asked alone.
  */
 export type AskGroup<Q, A> = (close: () => readonly Q[]) => Promise<(question: Q) => A | undefined>;
 
@@ -47,8 +47,8 @@ const REST_MS = 5_000;
 const UNANSWERED = { share: 0.1, few: 3 };
 
 /**
- * Questions that one request answers together. One that comes alone waits for nobody, unless others are sure to come; otherwise a group leaves at the earliest
- * deadline of its members, or when it is full, and whom it does not answer asks alone.
+ * Questions that one request answers together. A group leaves at the earliest deadline of its
+ * members or when it is full; a single question waits only if others are sure to come.
  */
 export class Gathering<Q, A> {
   #open?: Group<Q, A>;

@@ -36,9 +36,8 @@ export interface GroupedLookUpsOptions {
 }
 
 /**
- * Look-ups of one account that fall due within a short window, answered by one request of its order list. An order that is in
- * the answer counts as if it were asked for alone. One that is not, is absent only where the answer is provably whole;
- * otherwise it is asked for alone. One object per key: another one begins without canaries.
+ * Look-ups of one account that one request of its order list answers. What it does not show is
+ * asked for alone, unless the answer is provably whole. One object per key.
  */
 export class GroupedLookUps {
   /** What readings are checked by that stand alone. */
@@ -52,7 +51,7 @@ export class GroupedLookUps {
   readonly #probes: Gathering<string, OrderListItem[]>;
 
   constructor(
-    private readonly service: Pick<PaymentService, 'listOrders'>,
+    private readonly service: Pick<PaymentService, 'turn' | 'orders'>,
     { mostWaiting = Number.POSITIVE_INFINITY, lagMs = LAG_MS }: GroupedLookUpsOptions = {},
   ) {
     this.#canaries = new Canaries(lagMs);
@@ -69,14 +68,12 @@ export class GroupedLookUps {
   }
 
   /** Polls an order that was seen before. */
-  poll<T>(known: KnownOrder, patience: Patience, ways: Ways<OrderListItem, T>): Promise<T> {
-    return isOrderId(known.orderId) ? this.#polls.ask(known, patience, ways) : ways.alone();
-  }
+  poll = <T>(known: KnownOrder, patience: Patience, ways: Ways<OrderListItem, T>): Promise<T> =>
+    isOrderId(known.orderId) ? this.#polls.ask(known, patience, ways) : ways.alone();
 
   /** Reads an order that was seen before. */
-  read<T>(known: KnownOrder, patience: Patience, ways: Ways<OrderListItem, T>): Promise<T> {
-    return isOrderId(known.orderId) ? this.#readings.ask(known, patience, ways) : ways.alone();
-  }
+  read = <T>(known: KnownOrder, patience: Patience, ways: Ways<OrderListItem, T>): Promise<T> =>
+    isOrderId(known.orderId) ? this.#readings.ask(known, patience, ways) : ways.alone();
 
   /** Everything under an order id that nothing was sent under yet; nothing: it is absent. */
   probe<T>(orderId: string, patience: Patience, ways: Ways<OrderListItem[], T>): Promise<T> {
@@ -88,20 +85,19 @@ export class GroupedLookUps {
   /** So many known orders the list could be asked for now, beside the next two canaries: no answer may have shown both. */
   #couldShow = (): number => Math.min(Math.max(this.#canaries.usable().length - 2, 0), SHOWN_FOR_PROBES);
 
-  #list(ids: () => readonly string[], timeoutMs: number): Promise<Page<OrderListItem>> {
-    const query = () => ({ order_ids: [...new Set(ids())], limit: MAX_ORDERS_PER_PAGE });
-    return this.service.listOrders(query, { timeoutMs });
+  #list(ids: readonly string[], timeoutMs: number): Promise<Page<OrderListItem>> {
+    const query = { order_ids: [...new Set(ids)], limit: MAX_ORDERS_PER_PAGE };
+    return this.service.orders({ turn: 'taken', timeoutMs }).page(query);
   }
 
   async #find(
     close: () => readonly KnownOrder[],
     timeoutMs: number,
   ): Promise<(known: KnownOrder) => OrderListItem | undefined> {
-    let asked: readonly KnownOrder[] = [];
-    const { items } = await this.#list(() => {
-      asked = close();
-      return asked.map(({ orderId }) => orderId);
-    }, timeoutMs);
+    await this.service.turn('look-up');
+    const asked = close();
+    const orderIds = asked.map(({ orderId }) => orderId);
+    const { items } = await this.#list(orderIds, timeoutMs);
     const found = matching(items, asked);
     this.#canaries.note([...found.values()]);
     this.#shownAtOnce = Math.max(this.#shownAtOnce, found.size);
@@ -114,12 +110,11 @@ export class GroupedLookUps {
     const canaries = room >= FEWEST_PROBES && this.#canaries.take();
     if (!canaries) return () => undefined;
     const [[first], [last]] = canaries;
-    let asked: readonly string[] = [];
-    const page = await this.#list(() => {
-      asked = [...new Set(close())].filter((id) => id !== first && id !== last).slice(0, room);
-      return [first, ...asked, last];
-    }, TIMEOUT_MS.soon);
-    if (!isWhole(page, [first, ...asked, last], canaries)) return () => undefined;
+    await this.service.turn('look-up');
+    const asked = [...new Set(close())].filter((id) => id !== first && id !== last).slice(0, room);
+    const ids = [first, ...asked, last];
+    const page = await this.#list(ids, TIMEOUT_MS.soon);
+    if (!isWhole(page, ids, canaries)) return () => undefined;
     return (orderId) => {
       const items = page.items.filter((item) => item.user_order_id === orderId);
       const isTold = asked.includes(orderId) && (items.length > 0 || page.items.length < FEW);
@@ -147,7 +142,7 @@ function matching(items: readonly OrderListItem[], asked: readonly KnownOrder[])
   const found = new Map<string, OrderListItem>();
   const repeated = new Set<string>();
   for (const item of items) {
-    if (idOf.get(item.order_uuid) !== item.user_order_id || item.unreadable || item.empty) continue;
+    if (idOf.get(item.order_uuid) !== item.user_order_id || item.unreadable) continue;
     if (found.has(item.order_uuid)) repeated.add(item.order_uuid);
     found.set(item.order_uuid, item);
   }
@@ -156,9 +151,8 @@ function matching(items: readonly OrderListItem[], asked: readonly KnownOrder[])
 }
 
 /**
- * THE place that says whether what is not in an answer is absent. The request names fewer orders than the list has shown at once,
- * so that nothing was cut, neither of the ids nor of the answer. Both canaries, one at each end of the ids, show that it is
- * of this account, of this request, and not behind. Every item was asked for, under an id of its own, and can be read.
+ * THE place that says whether what an answer lacks is absent: fewer ids than the list has shown
+ * at once, both canaries, and only readable items that were asked for, each once.
  */
 function isWhole(
   { items, malformed }: Page<OrderListItem>,
@@ -169,7 +163,7 @@ function isWhole(
   return (
     malformed.length === 0 &&
     uuids.size === items.length &&
-    items.every((item) => asked.includes(item.user_order_id) && !item.unreadable && !item.empty) &&
+    items.every((item) => asked.includes(item.user_order_id) && !item.unreadable) &&
     canaries.every(([id, uuid]) => uuids.get(id) === uuid)
   );
 }

@@ -20,7 +20,7 @@ import { checkAgainstRates, rateEntryOf, uncheckableBy } from '../../validation/
 import type { Account, ActivityDeps } from '../deps.js';
 import { invalidOrder } from '../failures.js';
 import { protectionsIn } from '../protections.js';
-import { balanceIn, commission, unreadableBalance } from './balances.js';
+import { commission, shortfall, unreadableBalance } from './balances.js';
 
 /** A create does not wait long for balances: without them the check is skipped. */
 const BALANCES_TIMEOUT_MS = 5_000;
@@ -37,22 +37,41 @@ const ONE = new Big(1);
 const HUNDRED = new Big(100);
 const ROUND_UP = 3;
 
-/** Throws InvalidOrder where rates or a balance rule an order out before it is sent; answers what was not checked. */
-export async function refuseBeyondLimits(
+/** What limits are checked by. Balances are undefined unless they are checked. */
+export interface Terms {
+  rates: Rates | undefined;
+  balances: Balances | 'unread' | undefined;
+}
+
+/** Reads the terms of an attempt: rates as they are now if a cap (PAYMENT_ORDER_CAPS) depends on them. */
+export async function readTerms(
   deps: ActivityDeps,
   account: Account,
+  attempt: CreateOrderInput,
+  request: CreateRequest,
+): Promise<Terms> {
+  const { type, permission } = attempt;
+  const isCapped = permission !== 'none' && capOnEstimate(capsFor(deps, account, attempt), type, request) !== undefined;
+  const rates = await (isCapped ? account.rates.reread() : account.rates.current());
+  const isChecked = deps.checkBalance && permission === 'first' && factsOf(type).movesMoneyAtOnce;
+  const balances = isChecked ? account.service.balances({ timeoutMs: BALANCES_TIMEOUT_MS }) : undefined;
+  return { rates, balances: await balances?.catch(() => 'unread' as const) };
+}
+
+/** Throws InvalidOrder where rates or a balance rule an order out; returns what was not checked. */
+export function refuseBeyondLimits(
+  { formatChecks }: Account,
   type: OrderType,
   request: CreateRequest,
-  rates: Rates | undefined,
-): Promise<string[]> {
+  { rates, balances }: Terms,
+): string[] {
   if (!rates) return ['rates were not to be had: limits, precision and balance were not checked'];
-  const uncheckable = uncheckableBy(rates, type, request, account.formatChecks);
+  const uncheckable = uncheckableBy(rates, type, request, formatChecks);
   if (uncheckable) return [`${uncheckable}: limits, precision and balance were not checked`];
   const errors = checkAgainstRates(type, request, rates);
   if (errors.length > 0) throw invalidOrder(errors);
-  if (!deps.checkBalance || !factsOf(type).movesMoneyAtOnce) return [];
-  const balances = await account.service.balances({ timeoutMs: BALANCES_TIMEOUT_MS }).catch(() => undefined);
-  if (!balances) return ['balances were not to be had: the balance was not checked'];
+  if (!balances) return [];
+  if (balances === 'unread') return ['balances were not to be had: the balance was not checked'];
   const unknown = unreadableBalance(balances, type, request);
   if (unknown) return [`${unknown}: it was not checked`];
   const reason = shortfall(balances, rates, type, request);
@@ -71,13 +90,6 @@ function sidesOf(type: OrderType, request: CreateRequest): { given: string; othe
   return { given, ...(other !== given && { other }), ...(isAmount && { asked }) };
 }
 
-/** Returns the rates for an attempt: as they are now if a cap (PAYMENT_ORDER_CAPS) depends on them. */
-export function ratesFor(deps: ActivityDeps, account: Account, attempt: CreateOrderInput, request: CreateRequest) {
-  const caps = capsFor(deps, account, attempt);
-  const isCapped = attempt.permission !== 'none' && capOnEstimate(caps, attempt.type, request) !== undefined;
-  return isCapped ? account.rates.reread() : account.rates.current();
-}
-
 /** The most that one order may come to, by currency. */
 type Caps = ReadonlyMap<string, Amount>;
 
@@ -89,10 +101,7 @@ function capOnEstimate(caps: Caps, type: OrderType, request: CreateRequest): Amo
 /** A cap that an order exceeds. Without `amount`, the rates do not show what the order comes to. */
 type OverCap = Omit<Extract<CreateVerdict, { kind: 'overCap' }>, 'kind'>;
 
-/**
- * Returns the cap that an order exceeds and no approval covers; undefined = none. Both sides count: the given one, and the
- * highest estimate of the other one.
- */
+/** Returns the cap that the given side or the highest estimate of the other one exceeds, unless approved. */
 export function exceededCap(
   caps: Caps,
   type: OrderType,
@@ -169,31 +178,6 @@ export function capsOn(
   return own.length > 0 ? { caps: Object.fromEntries(own) } : {};
 }
 
-/**
- * Why the balance does not cover an order by `amount` with its fees, with the figures; undefined = it does, or rates do not
- * tell what the order takes. One by `amount_to` could only be estimated, and a refusal ends an order.
- */
-export function shortfall(
-  balances: Balances,
-  rates: Rates,
-  type: OrderType,
-  request: CreateRequest,
-): string | undefined {
-  const { currencyFrom } = orderSides(type, request);
-  const entry = rateEntryOf(rates, type, request);
-  if (!entry || request.amount == null) return undefined;
-  const needed = withFees(entry, decimal(request.amount));
-  const available = decimalOrZero(balanceIn(balances, currencyFrom)?.amount);
-  if (available.gte(needed)) return undefined;
-  return `the balance of ${toAmount(available)} ${currencyFrom} is less than ${toAmount(needed)} (with fees)`;
-}
-
-/** With the commissions of both sides where they are one currency: an upper estimate, whoever pays them. */
-function withFees(entry: RateEntry, amount: Big): Big {
-  const needed = amount.plus(commission(entry, 'from', amount));
-  return entry.currency_from === entry.currency_to ? needed.plus(commission(entry, 'to', amount)) : needed;
-}
-
 /** The most that the side not given may come to, with all commissions; undefined where the rates do not tell. */
 export function mostOfOtherSide(type: OrderType, request: CreateRequest, rates: Rates | undefined): Big | undefined {
   const entry = rates && rateEntryOf(rates, type, request);
@@ -211,9 +195,8 @@ export function mostOfOtherSide(type: OrderType, request: CreateRequest, rates: 
 }
 
 /**
- * By what an amount of the first currency may have to be multiplied to get one of the second. Whether a rate multiplies or
- * divides is not documented. The smallest orders of two currencies are worth about the same, so one direction is ruled
- * out where it makes them differ absurdly and the other does not; otherwise both are possible.
+ * Returns factors from the first currency to the second: it is not documented whether a rate
+ * multiplies. The smallest orders of two currencies are alike, which may rule one out.
  */
 function factorsOf(type: OrderType, request: CreateRequest, { exchange_rate }: RateEntry, rates: Rates): Big[] {
   const { currencyFrom, currencyTo } = orderSides(type, request);
@@ -230,10 +213,7 @@ function factorsOf(type: OrderType, request: CreateRequest, { exchange_rate }: R
   return isClear ? [near.factor] : both;
 }
 
-/**
- * How small an order that begins in a currency may usually be: the middle of all minimums, so that a single wrong one counts
- * for nothing. The currency's smallest unit, or less, is a placeholder.
- */
+/** Returns the median of a currency's minimums; its smallest unit, or less, is a placeholder. */
 function smallestOrder(rates: Rates, currency: string): Big | undefined {
   const minimums = Object.values(rates)
     .flatMap((entries) => Object.values(entries))

@@ -13,18 +13,14 @@ import { validateRecoveredInput } from '../../validation/order-input.js';
 import { payersOf } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidOrder, noReading, retryOrTell } from '../failures.js';
-import { protectionsIn } from '../protections.js';
-import { tooSoonAfterRestore } from './after-restore.js';
+import { protectionsIn, tooSoonAfterRestore } from '../protections.js';
 import { aboveLimits, capsFor } from './limits.js';
 import { patience } from './patience.js';
 import { foundOrder, readByOrderId, withoutChanges } from './probe.js';
 import { circumstancesOf, elsewhereOf, failedElsewhere, isOtherEndpoint } from './sent-to.js';
 import { hasFormOf, type LaterWitness } from './witnesses.js';
 
-/**
- * One signed look-up. Answers only clear readings: everything else (5xx, 401, 429, time-out, garbage) is repeated by the
- * server until the service gives one, without history. So is what another account answers, once its workflow was told.
- */
+/** One signed look-up. Everything but a clear reading is repeated by the server, without history. */
 export function lookUpOrderActivity(deps: ActivityDeps) {
   return async function lookUpOrder(input: LookUpInput): Promise<LookUpAnswer | ElsewhereAnswer> {
     if (input.delayMs && activityInfo().attempt === 1) throw comeBackIn(input.delayMs, 'waiting before the look-up');
@@ -138,9 +134,7 @@ function readKnown(account: Account, input: LookUpInput, orderUuid: string): Pro
 
 async function readByUuid({ service }: Account, input: LookUpInput, orderUuid: string): Promise<LookUpReading> {
   const { order, said } = await service.orderStatus({ order_uuid: orderUuid });
-  if (!order) return { kind: 'absent', said };
-  if (order.order_uuid !== orderUuid) throw noReading('the status operation answered with another order');
-  return foundOrder(input, order);
+  return order ? foundOrder(input, order) : { kind: 'absent', said };
 }
 
 /** The first look-up of a run that was recovered from the order list; checks its input. Fails with InvalidOrder alone. */

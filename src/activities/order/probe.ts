@@ -33,8 +33,8 @@ interface Listed {
 const STATUS_TIMEOUT_MS = 10_000;
 
 /**
- * The look-up before every send. Where the order list is clear it says all; where it answers unclearly, the status may
- * still show our order, and anything else proves nothing. Throws service errors, and NoReading.
+ * The look-up before every send. If the order list is unclear, the status may still show our
+ * order; anything else proves nothing. Throws service errors, and NoReading.
  */
 export async function probe(service: PaymentService, type: OrderType, request: CreateRequest): Promise<LookUpReading> {
   const asked = { type, request };
@@ -43,10 +43,7 @@ export async function probe(service: PaymentService, type: OrderType, request: C
   return isClear(listed, reading) || !listed.unclear ? reading : withStatus(service, asked, listed);
 }
 
-/**
- * The look-up before a first send, with those of other orders where their answer is as good as its own, else alone. Nothing
- * of that id was sent before, so that neither waits for what is under way.
- */
+/** The look-up before a first send, with those of other orders if their answer is as good. */
 export function probeFirst(
   { service, lookUps }: Account,
   type: OrderType,
@@ -60,9 +57,8 @@ export function probeFirst(
 }
 
 /**
- * That our order is absent needs both in the same round: the signed list answers clearly without it (which proves key and
- * host), and the status operation does not know it. Presence needs one of them, whatever the other one does, also beside
- * orders of somebody else. `missing`: uuids of the witnesses that are not shown beside it. Throws service errors, and NoReading.
+ * Reads by order id. Absence needs a clear list and a status without the order; presence needs
+ * one of them. `missing`: uuids of witnesses that the list lacks. Throws as `probe` does.
  */
 export async function readByOrderId(
   service: PaymentService,
@@ -84,17 +80,14 @@ function asUnclear(error: unknown): Listed {
 async function withStatus(service: PaymentService, asked: Asked, { orders, unclear }: Listed): Promise<LookUpReading> {
   const { order_id } = asked.request;
   const { order, said } = await service.orderStatus({ order_id }, unclear ? { timeoutMs: STATUS_TIMEOUT_MS } : {});
-  if (order && !isFormOfId(order.user_order_id, order_id)) {
-    throw noReading('the status operation answered with another order');
-  }
   const reading = readingOf(asked, order ? [...orders, order] : orders);
   if (unclear && !showsOurs(reading)) throw unclear;
   return reading.kind === 'absent' ? { ...reading, said } : reading;
 }
 
 /**
- * Reads the order list for one order id; throws if the service answered nothing. More may be there
- * if an item cannot be read, if one has another id, or if the list was not read to its end.
+ * Reads the order list for one order id. Throws if nothing was answered; an item that cannot be
+ * read, another id or a list without end make it unclear.
  */
 async function listOrders(
   service: PaymentService,
@@ -119,7 +112,7 @@ async function listOrders(
       listed.orders.push(...items.map(withoutChanges));
       const unreadable = [
         ...malformed.map(({ reason }) => reason),
-        ...items.flatMap(({ unreadable: fields = [], empty = [] }) => [...fields, ...empty]),
+        ...items.flatMap(({ unreadable: fields = [] }) => fields),
       ];
       if (unreadable.length === 0) continue;
       listed.isIncomplete = true;
@@ -135,7 +128,7 @@ async function listOrders(
 }
 
 /** The order of a list item, as the other operations show it. */
-export const withoutChanges = ({ balance_changes: _, empty: __, ...order }: OrderListItem): Order => order;
+export const withoutChanges = ({ balance_changes: _, ...order }: OrderListItem): Order => order;
 
 /** Returns true where the order list alone shows our order as a whole. */
 const isClear = ({ isIncomplete }: Listed, reading: LookUpReading): boolean => showsOurs(reading) && !isIncomplete;

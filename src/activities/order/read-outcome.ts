@@ -12,8 +12,13 @@ import { isReceivedType } from '../../contract/order/types.js';
 import { ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import type { Order, OrderListItem } from '../../contract/service-objects.js';
 import type { PaymentService } from '../../payment-service/client.js';
-import { serviceDateTime, wholeList } from '../../payment-service/paging.js';
-import { DEFAULT_PAGE_SIZE, MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../../payment-service/queries.js';
+import { allPages, wholeList } from '../../payment-service/paging.js';
+import {
+  DEFAULT_PAGE_SIZE,
+  MAX_ORDERS_PER_PAGE,
+  type OrderListQuery,
+  serviceDateTime,
+} from '../../payment-service/queries.js';
 import type { CallOptions } from '../../payment-service/transport.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { noReading, retryOrTell } from '../failures.js';
@@ -69,9 +74,8 @@ const UNREAD_FROM_ATTEMPT = 4;
 type Listed = { item: OrderListItem } & Pick<OutcomeReading, 'followUpBases' | 'unreadFollowUps'>;
 
 /**
- * The list item of an order, with the follow-ups that exist beside those that are known: a run that Temporal lost, or that a backup
- * forgot, may have sent them, and what they moved is no longer left. One request for all, so that an answer counts as "none" only
- * where it shows the order itself and nothing that was not asked for.
+ * Reads the list item of an order and the follow-ups that a lost run may have sent. In one request,
+ * so that "none" counts only where the answer shows the order itself.
  */
 async function readWithFollowUps(
   service: PaymentService,
@@ -113,7 +117,7 @@ async function shownOutcome(
   options?: CallOptions,
 ): Promise<{ reading?: OutcomeReading; said: string }> {
   const { order, said } = await service.orderStatus({ order_uuid: orderUuid }, options);
-  if (order?.order_uuid !== orderUuid) return { said };
+  if (!order) return { said };
   const { item, ...beside } = await readItem(order);
   const reading = { order, changes: item.balance_changes, disagreements: disagreementsOf(order, item), ...beside };
   return { reading, said };
@@ -129,10 +133,7 @@ function disagreementsOf(order: Order, item: Order): string[] {
   ];
 }
 
-/**
- * The list's half, with those of other orders: still a request of its own kind, built after the status was answered, so that the
- * two remain two readings. What is read right before money is sent (`staleBasis`) asks for one order alone.
- */
+/** Reads the list's half with those of other orders, in a request of its own after the status. */
 const itemAmongOthers = (account: Account, order: Order, known: KnownOrder): Promise<Listed> =>
   account.lookUps.read<Listed>(known, patience(account), {
     shown: (item) => ({ item }),
@@ -146,10 +147,8 @@ async function readListItem(
   orderId: string,
   options?: CallOptions,
 ): Promise<OrderListItem> {
-  const pages =
-    orderId === ''
-      ? service.allOrders(sameTime(order), options)
-      : ordersOfIds([orderId], service.orders(options), DEFAULT_PAGE_SIZE);
+  const list = service.orders(options);
+  const pages = orderId === '' ? allPages(sameTime(order), list) : ordersOfIds([orderId], list, DEFAULT_PAGE_SIZE);
   for await (const { items } of pages) {
     const item = itemOf(items, order);
     if (item) return item;
@@ -172,8 +171,8 @@ function sameTime({ order_type: type, created_at: createdAt }: Order): OrderList
 const READ_WITHIN_MS = 15_000;
 
 /**
- * Reads anew what a follow-up was made for: the order before it and the follow-ups before it, of which there must be no other. Answers why nothing may be
- * sent; undefined = all of it still holds. What cannot be read may have changed.
+ * Re-reads the order and the follow-ups that a follow-up was made for. Returns why it may not be
+ * sent; undefined = all of it still holds.
  */
 export async function staleBasis(
   account: Account,

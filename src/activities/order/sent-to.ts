@@ -2,8 +2,8 @@ import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Circumstances, Payers } from '../../contract/order/activities.js';
 import { type Elsewhere, elsewhere, endpointOf, type SentTo } from '../../contract/order/sent-to.js';
-import { type Account, type ActivityDeps, onlyByCommand } from '../deps.js';
-import { protectionsIn } from '../protections.js';
+import type { Account, ActivityDeps } from '../deps.js';
+import { onlyByCommand, protectionsIn } from '../protections.js';
 
 /** Returns what this worker asks and sends to now, as orders are pinned to it. */
 export const sentToOf = ({ id }: Account): SentTo => ({ account: id });

@@ -1,4 +1,5 @@
-import type { WhySilentAnswer, WhySilentInput } from '../../contract/order/activities.js';
+import { activityInfo, getClient } from '@temporalio/activity';
+import type { Turn, TurnInput, WhySilentAnswer, WhySilentInput } from '../../contract/order/activities.js';
 import {
   NoAnswerError,
   NotSentError,
@@ -6,14 +7,10 @@ import {
   refusesKey,
   UnexpectedStatusError,
 } from '../../payment-service/errors.js';
-import { NO_TURN } from '../../payment-service/limiter.js';
+import { type Limiter, NO_TURN } from '../../payment-service/limiter.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
-import { turnInWorker } from './turn.js';
 
-/**
- * Says why look-ups got no clear answer for so long: what a workflow waits for tells only Temporal why it fails. One signed read of the
- * same kind, which proves nothing about the order.
- */
+/** Returns why look-ups got no clear answer, by one read of the same kind. It proves nothing. */
 export function whySilentActivity(deps: ActivityDeps) {
   return async function whySilent(input: WhySilentInput): Promise<WhySilentAnswer> {
     const account = accountOf(deps, input.account);
@@ -40,3 +37,39 @@ function codeOf(error: PaymentServiceError): WhySilentAnswer['code'] {
   if (refusesKey(error)) return 'key-refused';
   return error instanceof UnexpectedStatusError && error.status >= 500 ? 'service-down' : 'service-silent';
 }
+
+/** Number of the type of an activity queue on the wire. */
+const ACTIVITY_QUEUE = 2;
+
+/** Requests of a create: its probe and the create itself. */
+const REQUESTS_PER_TASK = 2;
+
+/** Returns how many tasks go first, and how fast. It asks Temporal alone, so that it needs no turn. */
+export function whereInLineActivity(deps: ActivityDeps) {
+  return async function whereInLine({ account, taskQueue, priority }: TurnInput): Promise<Turn> {
+    const { limiter } = accountOf(deps, account);
+    const { stats, statsByPriorityKey } = await getClient().workflowService.describeTaskQueue({
+      namespace: activityInfo().workflowNamespace,
+      taskQueue: { name: taskQueue },
+      taskQueueType: ACTIVITY_QUEUE,
+      reportStats: true,
+    });
+    const levels = Object.entries(statsByPriorityKey ?? {}).filter(([level]) => Number(level) <= priority);
+    const first = levels.length > 0 ? levels.map(([, level]) => level) : [stats];
+    const before = first.reduce((sum, level) => sum + Number(level?.approximateBacklogCount ?? 0), 0);
+    const perSecond = stats?.tasksDispatchRate || (rateOf(limiter) ?? 0) / REQUESTS_PER_TASK;
+    return turnOf(limiter, before, perSecond > 0 ? (1_000 * before) / perSecond : 0);
+  };
+}
+
+/** Returns the place of a request behind those that wait for their turn in this worker. */
+const turnInWorker = (limiter: Limiter): Turn =>
+  turnOf(limiter, limiter.waiting, (limiter.waiting + 1) * limiter.intervalMs);
+
+function turnOf(limiter: Limiter, before: number, aboutMs: number): Turn {
+  const requestsPerSecond = rateOf(limiter);
+  return { before, aboutMs: Math.round(aboutMs), ...(requestsPerSecond !== undefined && { requestsPerSecond }) };
+}
+
+/** Requests a second of this worker now; undefined without a limit. */
+const rateOf = ({ intervalMs }: Limiter): number | undefined => (intervalMs > 0 ? 1_000 / intervalMs : undefined);

@@ -15,8 +15,8 @@ const MOST_KEPT = 2_000;
 const MOST_UNCLEAR = 1_000;
 
 /**
- * Orders that the service confirmed to this process. A reading that does not show one of them is not whole:
- * it is old, of another account, or keeps ids in another form. One object per key.
+ * Orders that the service confirmed to this process. A reading without one of them is old, of
+ * another account, or keeps ids in another form. One object per key.
  */
 export class Witnesses {
   /** The oldest first. */

@@ -3,8 +3,8 @@ import { type DayFound, gravestRows, type ReconcileDay, type Span } from '../../
 import { AHEAD_OF_UTC_MS, dateTimeMs, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import { type Finding, MAX_SHOWN } from '../../contract/reconcile/reconcile.js';
 import type { OrderListItem } from '../../contract/service-objects.js';
-import { orderWindows, serviceDateTime, smallPageNote, type WindowPage } from '../../payment-service/paging.js';
-import type { OrderListQuery } from '../../payment-service/queries.js';
+import { orderWindows, smallPageNote, type WindowPage } from '../../payment-service/paging.js';
+import { type OrderListQuery, serviceDateTime } from '../../payment-service/queries.js';
 import type { ActivityDeps } from '../deps.js';
 import { addChanges, spelled } from './balance-book.js';
 import { isUnnamed, workflowIdsOf } from './duplicates.js';

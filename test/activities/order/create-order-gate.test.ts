@@ -99,16 +99,6 @@ describe('the gate before a send', () => {
     expect(await repeated).toMatchObject({ kind: 'uncertain', timedOut: true });
   });
 
-  test('a probe that fails soon after Temporal was restored says so', async () => {
-    const { sandbox, run } = await openActivities({}, { restoredAtMs: Date.now() });
-    sandbox.set({ faults: { 'list.503': 1 } });
-    expect(await run('createOrder', attemptOf('withdraw'))).toMatchObject({
-      kind: 'notSent',
-      reason: expect.stringMatching(/^Temporal was restored.*the probe before the create failed/),
-      restoredAtMs: expect.any(Number),
-    });
-  });
-
   test('a reset run sends nothing and says that an older attempt may be on its way', async () => {
     const { sandbox, run } = await openActivities();
     const verdict = await run('createOrder', attemptOf('withdraw'), { runId: 'run-2' });

@@ -146,7 +146,7 @@ describe('is no reading, and asked again', () => {
 
   test('a status that shows another order', async () => {
     const { lookUp } = await withReceipt({}, { marker: 'status=crossed status_times=all' });
-    expect(await failureOf(lookUp())).toMatchObject({ type: 'NoReading' });
+    expect(await failureOf(lookUp())).toMatchObject({ type: 'MalformedResponseError' });
   });
 
   test('another endpoint', async () => {

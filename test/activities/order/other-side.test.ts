@@ -5,7 +5,6 @@ import { ratesData, TERMS, type Terms } from '../../../sandbox/rates.js';
 import { exceededCap, mostOfOtherSide } from '../../../src/activities/order/limits.js';
 import { toAmount } from '../../../src/contract/money.js';
 import type { CreateRequest } from '../../../src/contract/order/request.js';
-import type { OrderType } from '../../../src/contract/order/types.js';
 import type { RateEntry, Rates } from '../../../src/contract/service-objects.js';
 
 const RATES = ratesData(TERMS.values()) as unknown as Record<string, Record<string, RateEntry>>;
@@ -172,42 +171,4 @@ describe('two directions that cannot be told apart', () => {
     );
     expect(mostOfOtherSide('exchange_withdraw', BTC, rates)?.toFixed()).toBe('2.1');
   });
-});
-
-/** [type, request, caps, what it says] */
-const CAPPED: [OrderType, object, Record<string, string>, RegExp | undefined][] = [
-  ['withdraw', { currency: 'usd', network: 'card', amount: '100' }, { usd: '100' }, undefined],
-  ['withdraw', { currency: 'usd', network: 'card', amount: '100.01' }, { usd: '100' }, /^100.01 usd is above/],
-  ['deposit', { currency: 'usd', network: 'card', amount: '101' }, { usd: '100' }, /^101 usd is above/],
-  ['exchange', { currency_from: 'usd', currency_to: 'btc', amount: '100' }, { usd: '100', btc: '0.0017' }, undefined],
-  ['exchange', { currency_from: 'usd', currency_to: 'btc', amount: '100' }, { btc: '0.001' }, /^up to 0.0016\d+ btc/],
-  [
-    'exchange',
-    { currency_from: 'btc', currency_to: 'usd', amount: '1' },
-    { btc: '1', usd: '60000' },
-    /^up to 67\d\d\d/,
-  ],
-  [
-    'deposit_exchange_withdraw',
-    { currency_from: 'usd', network_from: 'card', currency_to: 'usdt', network_to: 'tron', amount_to: '95' },
-    { usd: '100', usdt: '95' },
-    /^up to 10\d\.\d\d usd, estimated/,
-  ],
-  [
-    'exchange_withdraw',
-    { currency_from: 'usd', currency_to: 'usdt', network_to: 'tron', amount_to: '50000' },
-    { usd: '100' },
-    /^up to 52\d\d\d\.\d\d usd, estimated/,
-  ],
-];
-
-test.for(CAPPED)('a cap: %s %j against %j', ([type, order, caps, says]) => {
-  const over = exceededCap(
-    new Map(Object.entries(caps)),
-    type,
-    { order_id: 'x', ...order } as unknown as CreateRequest,
-    RATES,
-  );
-  if (says) expect(over?.reason).toMatch(says);
-  else expect(over).toBeUndefined();
 });

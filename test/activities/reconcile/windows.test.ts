@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { OrderListItem } from '../../../src/contract/service-objects.js';
 import { MalformedResponseError, TooManyValuesError } from '../../../src/payment-service/errors.js';
-import { orderWindows, type Page, serviceDateTime, type WindowPage } from '../../../src/payment-service/paging.js';
-import type { OrderListQuery } from '../../../src/payment-service/queries.js';
+import { orderWindows, type Page, type WindowPage } from '../../../src/payment-service/paging.js';
+import { type OrderListQuery, serviceDateTime } from '../../../src/payment-service/queries.js';
 import { orderListOf } from '../../payment-service/lists.fixture.js';
 
 const START_MS = Date.UTC(2026, 10, 20, 10);

@@ -42,7 +42,7 @@ function twoRows(label: string, marker: string): [earlier: TestRow, fresh: TestR
 /** An order of a Temporal that is lost, and the run that is rebuilt for it from the order list. */
 async function rebuilt(row: TestRow): Promise<OrderHandle> {
   await service.createOrder('withdraw', requestOf(row));
-  const [item] = (await service.listOrders({ order_ids: [row.id] })).items;
+  const [item] = (await service.orders().page({ order_ids: [row.id] })).items;
   const start = item && recoveredStart('default', item);
   if (!start) throw new Error('the order is not listed');
   await startOrder(lab.temporal.client, start.type, start.input);
