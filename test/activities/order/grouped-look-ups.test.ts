@@ -147,12 +147,6 @@ test('whom the list does not show, or not readably, asks alone', async () => {
   expect(told).toEqual(['w-1 alone', 'w-2 alone', 'w-3 alone', ...inGroup(known.slice(3))]);
 });
 
-test.for([1, 10])('with pages of %i every order is found, in a group or alone', async (listAtMost) => {
-  const { known, look } = await open(30, { settings: { listAtMost } });
-  const told = await Promise.all(known.map((order) => look(order, 50)));
-  expect(told.map((shown) => shown.split(' ')[0])).toEqual(known.map(({ orderId }) => orderId));
-});
-
 test('with a list that is cut off the others ask alone, and the next groups are as small', async () => {
   const { known, look, asked } = await open(30, { settings: { listAtMost: 10 } });
   const told = await Promise.all(known.map((order) => look(order, 50)));

@@ -121,13 +121,6 @@ describe('the look-up of a received order', () => {
     for (let n = 0; n < 5; n += 1) await lookUp();
     expect(sandbox.stats().requestsByPath['/v2/deposit_address/list']).toBe(3);
   });
-
-  test('reads an address list of several pages', async () => {
-    const { lookUp, make } = await withReceipt();
-    for (let n = 0; n < 120; n += 1) await make(`other-${n}`);
-    expect(await lookUp()).toMatchObject({ kind: 'found' });
-    expect(await lookUp({ ref: 'other-119' })).toMatchObject({ kind: 'foreign' });
-  });
 });
 
 describe('is no reading, and asked again', () => {

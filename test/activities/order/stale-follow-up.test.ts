@@ -12,7 +12,6 @@ import {
   outcomeOf,
   type RunActivity,
 } from '../activity-lab.fixture.js';
-import { sendByHand } from './by-hand.fixture.js';
 
 /** An order that ended partially, and the input of its follow-up. */
 async function followedUp({ sandbox, run }: { sandbox: Sandbox; run: RunActivity }) {
@@ -45,15 +44,6 @@ test('a follow-up beside which one exists that it was not made for is not sent',
   expect(await lab.run('createOrder', attempt(second))).toMatchObject({ kind: 'accepted' });
   const reason = 'w-1.r2 exists, which is not known to what this was made for';
   expect(await lab.run('createOrder', attempt(input))).toMatchObject({ kind: 'stale', reason });
-  expect(lab.sandbox.stats().createsByOrderId['w-1.r1']).toBeUndefined();
-});
-
-test.for([1, 2])('so it is if the service shows %i orders on a page', async (listAtMost) => {
-  const lab = await openActivities();
-  const input = await followedUp(lab);
-  for (const order_id of ['w-1.r2', 'w-1.r3']) await sendByHand(lab.sandbox, { ...input.order, order_id });
-  lab.sandbox.set({ listAtMost });
-  expect(await lab.run('createOrder', attempt(input))).toMatchObject({ kind: 'stale' });
   expect(lab.sandbox.stats().createsByOrderId['w-1.r1']).toBeUndefined();
 });
 
