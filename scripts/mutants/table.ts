@@ -34,7 +34,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a list without its canaries is believed',
     file: 'src/activities/order/grouped-look-ups.ts',
-    find: 'canaries.every(([id, uuid]) => uuids.get(id) === uuid)',
+    find: 'canaries.every(({ id, uuid }) => uuids.get(id) === uuid)',
     replacement: 'true',
     test: {
       file: 'test/activities/order/grouped-probes.test.ts',

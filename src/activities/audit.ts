@@ -20,7 +20,7 @@ export async function recordSend(
     type: shownCode(type),
     permission: shownCode(permission),
     ...(provenIn && { provenIn: shownCode(provenIn) }),
-    ...(approved && { approved: shownAmount(approved) }),
+    ...(approved && { approved: shownFields(amountFields)(approved) }),
     ...(followUp && { followUp: true }),
     request: shown(request),
   });
@@ -76,8 +76,6 @@ const shownFields = (fields: Record<string, (value: unknown) => unknown>) => (va
   );
 
 const amountFields = { amount: shownCode, currency: shownCode };
-
-const shownAmount = shownFields(amountFields);
 
 /** All that a line tells of a choice, an approval or an interruption: whatever else may be in one stays out. Its run is the task's to say. */
 const shownChoice = shownFields({

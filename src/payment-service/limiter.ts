@@ -208,7 +208,7 @@ export class Place {
   readonly priority: number;
   #wake: () => void = () => undefined;
   #woken = Promise.resolve();
-  #awake = false;
+  awake = false;
 
   constructor(
     private readonly limiter: Limiter,
@@ -219,24 +219,20 @@ export class Place {
   }
 
   #sleep(): void {
-    this.#awake = false;
+    this.awake = false;
     this.#woken = new Promise((resolve) => {
       this.#wake = resolve;
     });
   }
 
-  get awake(): boolean {
-    return this.#awake;
-  }
-
   wakeUp(): void {
-    this.#awake = true;
+    this.awake = true;
     this.#wake();
   }
 
   /** Waits until the turn is near. Returns true if it waited; throws NotSentError if cancelled. */
   async near(): Promise<boolean> {
-    if (this.#awake) return false;
+    if (this.awake) return false;
     const { signal } = this.options;
     signal?.addEventListener('abort', this.#wake, { once: true });
     if (!signal?.aborted) await this.#woken;

@@ -1,15 +1,14 @@
 import type { Order } from '../../contract/service-objects.js';
 
-/** An order that exists: what the service named it, when it made it, when that was noted here, and the answers that showed it. */
-interface Known {
+/** An order that is known to exist. */
+export interface Canary {
+  id: string;
   uuid: string;
   createdAt: string;
   notedAtMs: number;
+  /** Numbers of the answers that showed it. */
   answers: Set<number>;
 }
-
-/** Order id and uuid of an order that exists. */
-export type Canary = readonly [id: string, uuid: string];
 
 /** So many are kept, the youngest: they tell most about a list that lags behind. */
 const MOST_KEPT = 64;
@@ -23,7 +22,7 @@ const MOST_ANSWERS = 200;
  * shown together before, is cut off, old, of another account, or of another request.
  */
 export class Canaries {
-  #known = new Map<string, Known>();
+  readonly #known = new Map<string, Canary>();
   readonly #spent = new Set<string>();
   #answers = 0;
 
@@ -35,35 +34,32 @@ export class Canaries {
     const [notedAtMs, answer] = [performance.now(), this.#answers];
     this.#answers += 1;
     for (const { user_order_id: id, order_uuid: uuid, created_at: createdAt } of orders) {
-      const known = this.#known.get(id);
-      if (known) known.answers.add(answer);
-      else if (!this.#spent.has(id)) this.#known.set(id, { uuid, createdAt, notedAtMs, answers: new Set([answer]) });
-      if (known && known.answers.size > MOST_ANSWERS) this.#spend(id);
+      if (this.#spent.has(id)) continue;
+      const known = this.#known.get(id) ?? { id, uuid, createdAt, notedAtMs, answers: new Set() };
+      this.#known.set(id, known);
+      known.answers.add(answer);
+      if (known.answers.size > MOST_ANSWERS) this.#spend(id);
     }
-    if (this.#known.size > MOST_KEPT) this.#known = new Map(this.#youngest().slice(0, MOST_KEPT));
+    for (const { id } of this.#youngest().slice(MOST_KEPT)) this.#known.delete(id);
   }
 
   /** Those that may be used now, the youngest first. */
   usable(): Canary[] {
-    return this.#ripe().map(([id, { uuid }]) => [id, uuid]);
+    const untilMs = performance.now() - this.lagMs;
+    return this.#youngest().filter(({ notedAtMs }) => notedAtMs <= untilMs);
   }
 
   /** Two that were never taken before; undefined where there are none. */
   pair(): readonly [Canary, Canary] | undefined {
-    const [first, ...others] = this.#ripe();
-    const last = first && others.find(([, { answers }]) => isDisjoint(answers, first[1].answers));
-    return (
-      last && [
-        [first[0], first[1].uuid],
-        [last[0], last[1].uuid],
-      ]
-    );
+    const [first, ...others] = this.usable();
+    const last = first && others.find(({ answers }) => isDisjoint(answers, first.answers));
+    return last && [first, last];
   }
 
   /** The same, never to be had again. */
   take(): readonly [Canary, Canary] | undefined {
     const pair = this.pair();
-    for (const [id] of pair ?? []) this.#spend(id);
+    for (const { id } of pair ?? []) this.#spend(id);
     return pair;
   }
 
@@ -76,13 +72,10 @@ export class Canaries {
     }
   }
 
-  #ripe(): [id: string, known: Known][] {
-    const untilMs = performance.now() - this.lagMs;
-    return this.#youngest().filter(([, { notedAtMs }]) => notedAtMs <= untilMs);
-  }
-
-  #youngest(): [id: string, known: Known][] {
-    return [...this.#known].sort(([, a], [, b]) => b.createdAt.localeCompare(a.createdAt) || b.notedAtMs - a.notedAtMs);
+  #youngest(): Canary[] {
+    return [...this.#known.values()].sort(
+      (a, b) => b.createdAt.localeCompare(a.createdAt) || b.notedAtMs - a.notedAtMs,
+    );
   }
 }
 

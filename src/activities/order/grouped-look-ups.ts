@@ -109,7 +109,7 @@ export class GroupedLookUps {
     const room = roomFor(this.#shownAtOnce);
     const canaries = room >= FEWEST_PROBES && this.#canaries.take();
     if (!canaries) return () => undefined;
-    const [[first], [last]] = canaries;
+    const [{ id: first }, { id: last }] = canaries;
     await this.service.turn('look-up');
     const asked = [...new Set(close())].filter((id) => id !== first && id !== last).slice(0, room);
     const ids = [first, ...asked, last];
@@ -129,7 +129,7 @@ export class GroupedLookUps {
     if (could <= this.#shownAtOnce || could < enough) return;
     this.#calibratedWith = could;
     const known = this.#canaries.usable().slice(2, 2 + could);
-    await this.#find(() => known.map(([orderId, orderUuid]) => ({ orderId, orderUuid })), TIMEOUT_MS.soon);
+    await this.#find(() => known.map(({ id: orderId, uuid: orderUuid }) => ({ orderId, orderUuid })), TIMEOUT_MS.soon);
   }
 }
 
@@ -164,6 +164,6 @@ function isWhole(
     malformed.length === 0 &&
     uuids.size === items.length &&
     items.every((item) => asked.includes(item.user_order_id) && !item.unreadable) &&
-    canaries.every(([id, uuid]) => uuids.get(id) === uuid)
+    canaries.every(({ id, uuid }) => uuids.get(id) === uuid)
   );
 }

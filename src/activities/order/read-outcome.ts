@@ -89,7 +89,7 @@ async function readWithFollowUps(
   const { items, malformed } = await wholeList(ordersOfIds(ids, service.orders(options)));
   // A receipt has no id of its own to be asked for.
   const item = orderId === of ? itemOf(items, order) : await readListItem(service, order, orderId, options);
-  if (!item) throw noReading(NOT_LISTED);
+  if (!item) throw notListed();
   const shown = asked.flatMap((id) => items.find(({ user_order_id }) => user_order_id === id) ?? []);
   return {
     item,
@@ -100,7 +100,7 @@ async function readWithFollowUps(
   };
 }
 
-const NOT_LISTED = 'the order list does not show the order';
+const notListed = () => noReading('the order list does not show the order');
 
 const itemOf = (items: readonly OrderListItem[], { order_uuid: uuid }: Order): OrderListItem | undefined =>
   items.find(({ order_uuid }) => order_uuid === uuid);
@@ -153,7 +153,7 @@ async function readListItem(
     const item = itemOf(items, order);
     if (item) return item;
   }
-  throw noReading(NOT_LISTED);
+  throw notListed();
 }
 
 function sameTime({ order_type: type, created_at: createdAt }: Order): OrderListQuery {
