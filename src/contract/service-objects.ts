@@ -16,6 +16,8 @@ export interface Order extends Omit<OrderShape, 'client_info'> {
 /** An item of the order list: the order and the balance changes it caused. */
 export interface OrderListItem extends Order {
   balance_changes: BalanceChange[];
+  /** Amounts that are an empty object or list here: the status operation may have them. */
+  empty?: string[];
 }
 
 /** Final statuses of the service; every other value, known or not, means that the order is still under way. */

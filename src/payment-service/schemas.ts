@@ -8,6 +8,7 @@ import {
   amountOrNull,
   anything,
   clientInfo,
+  EMPTY_FIGURE,
   errorCode,
   figureOrNull,
   flag,
@@ -35,14 +36,14 @@ export const orderSchema = z.object({
   user_order_id: textOrEmpty,
   description: textOrNull,
   expected_amount_from: amount,
-  amount_from: figureOrNull,
+  amount_from: amountOrNull,
   currency_from: word,
   network_from: wordOrNull,
   deposit_from_user: textOrNull,
   wallet_from: textOrNull,
   wallet_memo_from: textOrNull,
   expected_amount_to: amount,
-  amount_to: figureOrNull,
+  amount_to: amountOrNull,
   strict_withdrawal_amount: flag,
   currency_to: word,
   network_to: wordOrNull,
@@ -51,8 +52,8 @@ export const orderSchema = z.object({
   wallet_memo_to: textOrNull,
   wallet_to_details: anything,
   wallet_to_transactions: anything,
-  amount_from_fee: figureOrNull,
-  amount_to_fee: figureOrNull,
+  amount_from_fee: amountOrNull,
+  amount_to_fee: amountOrNull,
   deposit_url: textOrNull,
   deposit_address: wordOrNull,
   deposit_memo: textOrNull,
@@ -84,7 +85,13 @@ const balanceChange = z.object({
 });
 
 /** An item of the order list. */
-export const orderListItemSchema = orderSchema.extend({ balance_changes: list(balanceChange) });
+export const orderListItemSchema = orderSchema.extend({
+  amount_from: figureOrNull,
+  amount_to: figureOrNull,
+  amount_from_fee: figureOrNull,
+  amount_to_fee: figureOrNull,
+  balance_changes: list(balanceChange),
+});
 
 /** Fields that say which order it is and how it goes; without one of them an answer shows no order. */
 const IDENTIFYING: ReadonlySet<PropertyKey | undefined> = new Set([
@@ -97,10 +104,17 @@ const IDENTIFYING: ReadonlySet<PropertyKey | undefined> = new Set([
 export function safeReadOrder<T extends object>(schema: z.ZodType<T>, value: unknown): z.ZodSafeParseResult<T> {
   const read = schema.safeParse(value);
   if (read.success || read.error.issues.some(({ path }) => IDENTIFYING.has(path[0]))) return read;
-  const unreadable = [...new Set(read.error.issues.map(({ path }) => String(path[0])))];
-  const left = Object.entries(value as object).filter(([field]) => !unreadable.includes(field));
+  const fieldsWith = (isEmpty: boolean) => [
+    ...new Set(
+      read.error.issues.flatMap(({ path, message }) => ((message === EMPTY_FIGURE) === isEmpty ? String(path[0]) : [])),
+    ),
+  ];
+  const [empty, unreadable] = [fieldsWith(true), fieldsWith(false)];
+  const left = Object.entries(value as object).filter(([field]) => ![...empty, ...unreadable].includes(field));
   const readable = schema.safeParse(Object.fromEntries(left));
-  return readable.success ? { ...readable, data: { ...readable.data, unreadable } } : read;
+  if (!readable.success) return read;
+  const named = { ...(unreadable.length > 0 && { unreadable }), ...(empty.length > 0 && { empty }) };
+  return { ...readable, data: { ...readable.data, ...named } };
 }
 
 /** A permanent deposit address. */

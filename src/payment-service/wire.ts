@@ -136,18 +136,29 @@ export const wordOrNull = textOrNull.transform((value) => value || null);
 /** A decimal string; see `looseAmount` for what else is read as one. */
 export const amount = z.preprocess(looseAmount, z.string('not a decimal string'));
 
-/** `schema`, null for what `toNull` makes null and for what is missing. */
-const orNull = <T extends z.ZodType>(schema: T, toNull: (value: unknown) => unknown = orNullIfNothing) =>
+/** `schema`, null for what is nothing. */
+const orNull = <T extends z.ZodType>(schema: T) =>
   z
-    .preprocess(toNull, schema.nullable())
+    .preprocess(orNullIfNothing, schema.nullable())
     .optional()
     .transform((value) => value ?? null);
 
 /** An amount, null where there is nothing. */
 export const amountOrNull = orNull(amount);
 
-/** The same, but an empty object or list is no figure: another answer may have it. */
-export const figureOrNull = orNull(amount, (value) => (value === '' ? null : value));
+/** Says that an amount is an empty object or list: nothing, unless another answer has it. */
+export const EMPTY_FIGURE = 'an empty object or list';
+
+/** An amount of a list item, null where there is none. Refuses an empty object or list, since the status may have the amount. */
+export const figureOrNull = z
+  .unknown()
+  .optional()
+  .superRefine((value, context) => {
+    if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) {
+      context.addIssue({ code: 'custom', message: EMPTY_FIGURE });
+    }
+  })
+  .pipe(amountOrNull);
 
 /** A safe integer, also one written as text. */
 export const integer = z.preprocess(toInteger, z.int());
@@ -183,7 +194,7 @@ export const clientInfo = z
   .object({ client_id: clientField, client_ip: clientField, client_email: clientField })
   .nullish()
   .catch(null)
-  .transform((fields) => fields ?? null);
+  .transform((fields) => (fields && Object.values(fields).some(Boolean) ? fields : null));
 
 /** A list; nothing is an empty one. */
 export const list = <T extends z.ZodType>(item: T) =>

@@ -142,7 +142,7 @@ function matching(items: readonly OrderListItem[], asked: readonly KnownOrder[])
   const found = new Map<string, OrderListItem>();
   const repeated = new Set<string>();
   for (const item of items) {
-    if (idOf.get(item.order_uuid) !== item.user_order_id || item.unreadable) continue;
+    if (idOf.get(item.order_uuid) !== item.user_order_id || item.unreadable || item.empty) continue;
     if (found.has(item.order_uuid)) repeated.add(item.order_uuid);
     found.set(item.order_uuid, item);
   }
@@ -163,7 +163,7 @@ function isWhole(
   return (
     malformed.length === 0 &&
     uuids.size === items.length &&
-    items.every((item) => asked.includes(item.user_order_id) && !item.unreadable) &&
+    items.every((item) => asked.includes(item.user_order_id) && !item.unreadable && !item.empty) &&
     canaries.every(({ id, uuid }) => uuids.get(id) === uuid)
   );
 }

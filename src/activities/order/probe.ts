@@ -112,7 +112,7 @@ async function listOrders(
       listed.orders.push(...items.map(withoutChanges));
       const unreadable = [
         ...malformed.map(({ reason }) => reason),
-        ...items.flatMap(({ unreadable: fields = [] }) => fields),
+        ...items.flatMap(({ unreadable: fields = [], empty = [] }) => [...fields, ...empty]),
       ];
       if (unreadable.length === 0) continue;
       listed.isIncomplete = true;
@@ -128,7 +128,7 @@ async function listOrders(
 }
 
 /** The order of a list item, as the other operations show it. */
-export const withoutChanges = ({ balance_changes: _, ...order }: OrderListItem): Order => order;
+export const withoutChanges = ({ balance_changes: _, empty: __, ...order }: OrderListItem): Order => order;
 
 /** Returns true where the order list alone shows our order as a whole. */
 const isClear = ({ isIncomplete }: Listed, reading: LookUpReading): boolean => showsOurs(reading) && !isIncomplete;
