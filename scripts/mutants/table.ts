@@ -260,33 +260,13 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    name: 'a run that was cut from another one by a reset tells where that one sent',
+    name: 'a run that was stopped is taken to have sent to the account of now',
     file: 'src/client/sent-earlier.ts',
-    find: 'if (events?.some(isReset)) return NOBODY_KNOWS;',
-    replacement: '',
+    find: 'sentUntil: new Date().toISOString(), ...UNKNOWN_ACCOUNT',
+    replacement: 'sentUntil: new Date().toISOString()',
     test: {
       file: 'test/workflows/create/stopped-elsewhere.nightly.test.ts',
       name: 'a reset run that no worker took has no create of its own, and the one that it was cut from may have sent',
-    },
-  },
-  {
-    name: 'of several places an earlier run sent to the first one',
-    file: 'src/client/sent-earlier.ts',
-    find: 'places.size > 1 || ',
-    replacement: '',
-    test: {
-      file: 'test/workflows/create/stopped-elsewhere.nightly.test.ts',
-      name: 'sent where a person had approved it, and not where it was refused before: it is found there, and not said to be elsewhere',
-    },
-  },
-  {
-    name: 'a start without the payload keys hides the runs before it',
-    file: 'src/client/sent-earlier.ts',
-    find: 'runs.length === 1 && runs[0] === runId',
-    replacement: 'runs.length >= 1',
-    test: {
-      file: 'test/workflows/create/stopped-elsewhere.nightly.test.ts',
-      name: 'completed, then started by something without the payload keys, which hides nothing of what was sent before it',
     },
   },
   {

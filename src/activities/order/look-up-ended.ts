@@ -1,7 +1,7 @@
 import { activityInfo, getClient } from '@temporalio/activity';
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { PayloadDecryptionError } from '../../client/errors.js';
-import { sentEarlier } from '../../client/sent-earlier.js';
+import { accountOfRun } from '../../client/sent-earlier.js';
 import { describeRun, type Standing, standingOf } from '../../client/standing.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import { afterEndWorkflowId, ORDER_CALLBACK_SIGNAL, parseAfterEndWorkflowId, quoted } from '../../contract/names.js';
@@ -113,7 +113,7 @@ async function elsewhereBy(
   { sentTo, told }: LookUpEndedInput,
   run?: WorkflowExecutionDescription,
 ): Promise<ElsewhereAnswer | undefined> {
-  const pinned = sentTo ?? (run && (await unlessUnreadable(sentEarlier(client, run)))?.sentTo);
+  const pinned = sentTo ?? (run && (await unlessUnreadable(accountOfRun(client, run))));
   const found = await elsewhereOf(account, pinned);
   if (found && found.why === told) throw failedElsewhere(found.why);
   return found && { kind: 'elsewhere', ...found };
