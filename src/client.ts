@@ -1,13 +1,12 @@
 import { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { Batches } from './client/batches.js';
-import { checkedForAccount, checkOrderInput } from './client/checked-input.js';
+import { type CheckOptions, checkOrderInput } from './client/checked-input.js';
 import {
   type DecideAllInput,
   type DecideAllPlan,
   type DecideAllResult,
   decideAll,
-  type OnDecided,
   planDecisions,
 } from './client/decide-all.js';
 import {
@@ -18,18 +17,12 @@ import {
   type OrderListEntry,
 } from './client/list-orders.js';
 import { OrderHandle } from './client/order-handle.js';
-import {
-  type ReconcileOptions,
-  type ReconcileSchedule,
-  reconcile,
-  scheduleReconcile,
-  unscheduleReconcile,
-} from './client/reconcile.js';
+import { type ReconcileOptions, reconcile } from './client/reconcile.js';
 import { checkTimeout, type WaitOptions } from './client/remote-run.js';
 import { Schedules } from './client/schedules.js';
 import { createDepositAddress, isAccountServed, type RatesQuery, readService } from './client/service-calls.js';
 import type { SignOptions } from './client/signing.js';
-import { createOrder, startOrder, startOrderAgain } from './client/start-order.js';
+import { startOrder, startOrderAgain } from './client/start-order.js';
 import type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 import { afterEndWorkflowId, DEFAULT_ACCOUNT, orderWorkflowId, receivedWorkflowId } from './contract/names.js';
 import type { OrderInput } from './contract/order/input-and-result.js';
@@ -46,9 +39,9 @@ import type {
 } from './contract/service-objects.js';
 import { configuredDataConverter, connectTemporal } from './temporal.js';
 
-/** `again`: the id was used by a run that ended with no order at the service; start it anew. */
-export interface StartOptions {
-  again?: boolean;
+/** `again`: the id was used by a run that ended with no order at the service; start it again. */
+export interface StartOptions extends CheckOptions {
+  again?: boolean | undefined;
 }
 
 /** `afterEnd`: the look-ups after the end of the order's workflow, which ask an operator about a change. */
@@ -122,7 +115,7 @@ export class PaymentOrders {
    * RefusedError; nothing is sent then.
    */
   async start<T extends OrderType>(type: T, input: OrderInput<T>, options: StartOptions = {}): Promise<OrderHandle> {
-    const checked = await this.#checked(type, input);
+    const checked = checkOrderInput(type, input, options);
     return options.again ? startOrderAgain(this.#client, type, checked) : startOrder(this.#client, type, checked);
   }
 
@@ -133,12 +126,10 @@ export class PaymentOrders {
   async create<T extends OrderType>(
     type: T,
     input: OrderInput<T>,
-    { again, ...wait }: StartOptions & WaitOptions = {},
+    { again, formatChecks, ...wait }: StartOptions & WaitOptions = {},
   ): Promise<{ handle: OrderHandle; order: Order }> {
     checkTimeout(wait);
-    const checked = await this.#checked(type, input);
-    if (!again) return createOrder(this.#client, type, checked, wait);
-    const handle = await startOrderAgain(this.#client, type, checked);
+    const handle = await this.start(type, input, { again, formatChecks });
     return { handle, order: await handle.created(wait) };
   }
 
@@ -169,16 +160,16 @@ export class PaymentOrders {
   }
 
   /** Shows which orders would take the same decision for the same reason; decides nothing. */
-  planDecisions(input: DecideAllInput, onLooked?: OnDecided): Promise<DecideAllPlan> {
-    return planDecisions(this.#client, input, onLooked);
+  planDecisions(input: DecideAllInput): Promise<DecideAllPlan> {
+    return planDecisions(this.#client, input);
   }
 
   /**
    * Decides what `planDecisions` showed, by one signature where a `signer` is given; nothing that
    * has changed since is decided.
    */
-  decideAll(plan: DecideAllPlan, options?: SignOptions, onDecided?: OnDecided): Promise<DecideAllResult> {
-    return decideAll(this.#client, plan, options, onDecided);
+  decideAll(plan: DecideAllPlan, options?: SignOptions): Promise<DecideAllResult> {
+    return decideAll(this.#client, plan, options);
   }
 
   /** Batches, addresses and reconciliations that want a person, newest first; needs no worker. */
@@ -226,19 +217,5 @@ export class PaymentOrders {
    */
   reconcile(input: ReconcileInput = {}, options?: ReconcileOptions): Promise<ReconcileResult> {
     return reconcile(this.#client, input, options);
-  }
-
-  /** Reconciles an account again and again from now on, or at another pace. Throws InvalidInputError. */
-  scheduleReconcile(schedule: ReconcileSchedule): Promise<void> {
-    return scheduleReconcile(this.#client, schedule);
-  }
-
-  /** Ends what `scheduleReconcile` began; false: there was nothing. */
-  unscheduleReconcile(account?: string): Promise<boolean> {
-    return unscheduleReconcile(this.#client, account);
-  }
-
-  #checked<T extends OrderType>(type: T, input: unknown): Promise<OrderInput<T>> {
-    return checkedForAccount<OrderInput<T>>(this.#client, (formatChecks) => checkOrderInput(type, input, formatChecks));
   }
 }

@@ -5,7 +5,6 @@ export type {
   DecideAllPlan,
   DecideAllResult,
   NotDecided,
-  OnDecided,
 } from './client/decide-all.js';
 export {
   type BatchFailure,
@@ -27,7 +26,7 @@ export {
 } from './client/errors.js';
 export type { AttentionElsewhere, ListedAttention, OrderFilter, OrderListEntry } from './client/list-orders.js';
 export { OrderHandle } from './client/order-handle.js';
-export type { ReconcileOptions, ReconcileSchedule, ReconcileState } from './client/reconcile.js';
+export type { ReconcileOptions, ReconcileState } from './client/reconcile.js';
 export type { WaitOptions } from './client/remote-run.js';
 export type { ScheduleInput } from './client/schedule-spec.js';
 export { type CreatedSchedule, type NextRun, type PlanOptions, Schedules } from './client/schedules.js';

@@ -18,13 +18,9 @@ export class TemporalUnreachableError extends Error {
   override readonly name = 'TemporalUnreachableError';
   readonly kind = 'unreachable';
 
-  /** `isReached`: Temporal answers, though it did not confirm in time what was asked of it. */
-  constructor(address: string, namespace: string, because: string, isReached = false) {
-    const where = `Temporal at ${address}, namespace ${namespace}`;
+  constructor(address: string, namespace: string, because: string) {
     super(
-      isReached
-        ? `${where}, can be reached, but gave ${because}`
-        : `cannot reach ${where}: ${because}. Check TEMPORAL_ADDRESS and the other TEMPORAL_* variables`,
+      `cannot reach Temporal at ${address}, namespace ${namespace}: ${because}. Check TEMPORAL_ADDRESS and the other TEMPORAL_* variables`,
     );
   }
 }

@@ -13,7 +13,6 @@ import {
   orderListSchema,
   orderStatusSchema,
 } from '../payment-service/queries.js';
-import { FORMAT_CHECKS_READ } from '../validation/field-errors.js';
 import { shownAddress } from './address/address-list.js';
 import { type Account, type ActivityDeps, accountOf } from './deps.js';
 import { invalidInput, retryLater, validInput } from './failures.js';
@@ -23,7 +22,7 @@ const MAX_ANSWER_BYTES = 2_000_000;
 
 const inputSchema = z.strictObject({
   account: z.string(),
-  read: z.enum([...READS, FORMAT_CHECKS_READ]),
+  read: z.enum(READS),
   query: z.record(z.string(), z.unknown()).optional(),
 });
 
@@ -31,7 +30,6 @@ const inputSchema = z.strictObject({
 export function readServiceActivity(deps: ActivityDeps) {
   return async function readService(raw: { account: string; read: string; query?: unknown }): Promise<unknown> {
     const { account, read, query = {} } = validInput(inputSchema, raw);
-    if (read === FORMAT_CHECKS_READ) return accountOf(deps, account).formatChecks ?? 'refuse';
     try {
       return fitting(await readFrom(accountOf(deps, account), read, query));
     } catch (error) {

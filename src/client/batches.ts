@@ -21,7 +21,7 @@ import {
   ORDERS_TASK_QUEUE,
   searchAttribute,
 } from '../contract/names.js';
-import { checkBatchInput, checkedForAccount } from './checked-input.js';
+import { type CheckOptions, checkBatchInput } from './checked-input.js';
 import { ConflictError, NoWorkerError } from './errors.js';
 import { heartbeatOf, ofActivity, readFirstInput, resultWith } from './history.js';
 import { RemoteRun, type WaitOptions, waitWithin } from './remote-run.js';
@@ -36,30 +36,20 @@ export type BatchWorkflow = (input: BatchInput) => Promise<BatchResult>;
 const SENDING_ACTIVITY = 'sendBatchRows';
 
 /** One batch. Every method may throw TemporalUnreachableError and, when there is no such batch, UnknownIdError. */
-export class BatchHandle {
-  readonly workflowId: string;
-  readonly #run: RemoteRun<BatchWorkflow>;
-
+export class BatchHandle extends RemoteRun<BatchWorkflow> {
   /** Made by Batches; `attached` is true when `start` found the batch already started. */
   constructor(
     client: Client,
-    readonly account: string,
+    account: string,
     readonly batchId: string,
-    readonly attached?: boolean,
+    attached?: boolean,
   ) {
-    this.workflowId = batchWorkflowId(account, batchId);
-    this.#run = new RemoteRun(client, {
-      subject: 'batch',
-      id: batchId,
-      account,
-      workflowId: this.workflowId,
-      attached,
-    });
+    super(client, { subject: 'batch', id: batchId, account, workflowId: batchWorkflowId(account, batchId), attached });
   }
 
   /** Where the batch stands to the second, also after its end; throws NoWorkerError when no worker answers in 15 s. */
   async state(): Promise<BatchState> {
-    const state = await this.#run.ask<BatchState>(BATCH_MESSAGES.state);
+    const state = await this.ask<BatchState>(BATCH_MESSAGES.state);
     const progress = await this.#liveProgress();
     return progress ? { ...state, progress } : state;
   }
@@ -69,12 +59,12 @@ export class BatchHandle {
    * RefusedError: another digest, the starter's own name, too late.
    */
   async approve(approval: BatchApproval, { signer }: SignOptions = {}): Promise<void> {
-    await this.#tell(BATCH_MESSAGES.approve, await this.#run.chosen('approve', approval, { signer }));
+    await this.tell(BATCH_MESSAGES.approve, await this.chosen('approve', approval, { signer }));
   }
 
   /** Starts no more orders until `resume`. Throws RefusedError when it has ended. */
   pause(instruction: BatchInstruction): Promise<void> {
-    return this.#tell(BATCH_MESSAGES.pause, instruction);
+    return this.tell(BATCH_MESSAGES.pause, instruction);
   }
 
   /**
@@ -83,38 +73,29 @@ export class BatchHandle {
    */
   async resume(instruction: BatchInstruction, { signer }: SignOptions = {}): Promise<void> {
     // Before the pause is read: of the two, the run must not be the newer one.
-    const { runId } = await this.#run.signedRun(instruction?.runId ?? undefined);
+    const { runId } = await this.signedRun(instruction?.runId ?? undefined);
     const pausedAt = instruction?.pausedAt ?? (await this.state()).paused?.at;
     const named = instruction?.signature ? instruction : { ...instruction, runId, pausedAt };
-    await this.#tell(BATCH_MESSAGES.resume, await this.#run.chosen('resume', named, { signer }));
+    await this.tell(BATCH_MESSAGES.resume, await this.chosen('resume', named, { signer }));
   }
 
   /** Starts no more orders at all; those started are followed to their end. Throws RefusedError. */
   stop(instruction: BatchInstruction): Promise<void> {
-    return this.#tell(BATCH_MESSAGES.stop, instruction);
+    return this.tell(BATCH_MESSAGES.stop, instruction);
   }
 
   /**
    * The end of the batch: every row is final, parked or was never sent. Throws FailedError (nothing was sent),
    * UnresolvedError (terminated) and NotDecidedYetError after `timeoutMs`.
    */
-  async result(options?: WaitOptions): Promise<BatchResult> {
-    return resultWith('outcomes', await this.#run.result(options));
-  }
-
-  /** Returns true while the batch's workflow is open; needs no worker. */
-  isOpen(): Promise<boolean> {
-    return this.#run.isOpen();
-  }
-
-  async #tell(update: string, argument: BatchApproval | BatchInstruction): Promise<void> {
-    await this.#run.tell(update, argument, { refused: 'instruction', request: update });
+  override async result(options?: WaitOptions): Promise<BatchResult> {
+    return resultWith('outcomes', await super.result(options));
   }
 
   /** The progress as the running activity last told it, half a minute ahead of the workflow; undefined without one. */
   async #liveProgress(): Promise<BatchProgress | undefined> {
-    const { client, handle } = this.#run;
-    const { raw } = await callTemporal(client, () => handle.describe());
+    const { client } = this;
+    const { raw } = await callTemporal(client, () => this.run.describe());
     const sending = raw.pendingActivities?.find(({ activityType }) => activityType?.name === SENDING_ACTIVITY);
     const context = ofActivity(client, this.workflowId, sending?.activityId);
     const told = await heartbeatOf(client, sending?.heartbeatDetails, context);
@@ -124,9 +105,6 @@ export class BatchHandle {
 
 /** What `plan` and `start` take; `batchId` omitted = the first 16 hex digits of the hash of its rows. */
 export type BatchStart = Omit<BatchInput, 'planOnly'>;
-
-const checked = (client: Client, input: unknown): Promise<BatchInput> =>
-  checkedForAccount(client, (formatChecks) => checkBatchInput(input, formatChecks));
 
 /** Withdrawals by the file. Every method may throw TemporalUnreachableError. */
 export class Batches {
@@ -138,20 +116,19 @@ export class Batches {
   }
 
   /**
-   * Checks the whole file and says what it would do: rows, totals, fees, balances, warnings, digest. Starts no order.
+   * Checks the whole file and returns what it would do; starts no order.
    * Throws InvalidInputError, FailedError (bad rows by their lines, no such file) and NoWorkerError.
    */
-  async plan(input: BatchStart): Promise<BatchPlan> {
-    return planBatch(this.#client, await checked(this.#client, input));
+  async plan(input: BatchStart, options?: CheckOptions): Promise<BatchPlan> {
+    return planBatch(this.#client, checkBatchInput(input, options));
   }
 
   /**
-   * Starts a batch. A file without hash is planned first and started with the hash it had then, so that what was
-   * changed meanwhile is refused. The same batch again, running or ended, is returned and sends nothing; with `again`
-   * an ended one is run anew, and rows that have an order are not paid twice. Throws as `plan` does, and ConflictError.
+   * Starts a batch of exactly these rows, or returns the same one, running or ended; with `again` an ended one runs again,
+   * and rows that have an order are not paid twice. Throws as `plan` does, and ConflictError.
    */
-  async start(input: BatchStart): Promise<BatchHandle> {
-    const given = await checked(this.#client, input);
+  async start(input: BatchStart, options?: CheckOptions): Promise<BatchHandle> {
+    const given = checkBatchInput(input, options);
     const { batchId, file } = given;
     if (batchId !== undefined && (file === undefined || file.sha256 !== undefined)) {
       return startBatch(this.#client, { ...given, batchId });

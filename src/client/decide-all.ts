@@ -6,7 +6,7 @@ import type { DecideAction, Decision, DecisionChoice, OrderState } from '../cont
 import { MAX_SIGNED_TOGETHER } from '../contract/signature.js';
 import { listName } from '../contract/signed-together.js';
 import { messageOf } from '../contract/words.js';
-import { NoWorkerError, RefusedError, UnknownIdError } from './errors.js';
+import { NoWorkerError, RefusedError } from './errors.js';
 import { firstOf, type OrderListEntry, orderQuery, toEntry } from './list-orders.js';
 import { OrderHandle } from './order-handle.js';
 import { type ForRun, type SignOptions, signTogether, textsOf } from './signing.js';
@@ -61,19 +61,12 @@ export interface DecideAllPlan {
   digest: string;
 }
 
-/**
- * What was decided. `gone`: the order ended meanwhile; `open`: no answer came in time, so that it
- * may have been decided.
- */
+/** What was decided. `open`: no answer came in time, so that the order may have been decided. */
 export interface DecideAllResult {
   decided: string[];
   refused: NotDecided[];
-  gone: string[];
   open: NotDecided[];
 }
-
-/** Hears how many orders were looked at or decided. */
-export type OnDecided = (done: number, of: number) => void;
 
 /** Orders that are asked at the same time. */
 const AT_ONCE = 10;
@@ -84,7 +77,6 @@ const MOST_FOUND = 10_000;
 export async function planDecisions(
   client: Client,
   { account = DEFAULT_ACCOUNT, code, action, by, reason }: DecideAllInput,
-  onLooked: OnDecided = () => undefined,
 ): Promise<DecideAllPlan> {
   const why = `${searchAttribute.attentionReason.name} = ${quoted(code)}`;
   const query = `${orderQuery({ account, needsAttention: true })} AND ${why} AND ExecutionStatus = 'Running'`;
@@ -93,7 +85,7 @@ export async function planDecisions(
   const orders: DecidableOrder[] = [];
   const left: NotDecided[] = [];
   const does = new Set<string>();
-  await inTurn(looked, onLooked, async (entry) => {
+  await inTurn(looked, async (entry) => {
     const { orderId, received } = entry;
     const state = await stateOf(handleOf(client, account, entry));
     if (!state) {
@@ -132,21 +124,17 @@ export async function decideAll(
   client: Client,
   { account, orders }: DecideAllPlan,
   { signer }: SignOptions = {},
-  onDecided: OnDecided = () => undefined,
 ): Promise<DecideAllResult> {
   const all = orders.map((order) => forRun(client, account, order));
   const signature = signer && (await signTogether(all, signer));
-  const result: DecideAllResult = { decided: [], refused: [], gone: [], open: [] };
-  await inTurn(orders, onDecided, async (order) => {
+  const result: DecideAllResult = { decided: [], refused: [], open: [] };
+  await inTurn(orders, async (order) => {
     const { orderId, decision } = order;
-    const handle = handleOf(client, account, order);
     try {
-      await handle.decide({ ...decision, ...(signature && { signature }) });
+      await handleOf(client, account, order).decide({ ...decision, ...(signature && { signature }) });
       result.decided.push(orderId);
     } catch (error) {
-      const isOver = error instanceof UnknownIdError || (error instanceof RefusedError && !(await isOpen(handle)));
-      if (isOver) result.gone.push(orderId);
-      else (error instanceof RefusedError ? result.refused : result.open).push({ orderId, why: messageOf(error) });
+      (error instanceof RefusedError ? result.refused : result.open).push({ orderId, why: messageOf(error) });
     }
   });
   return result;
@@ -158,8 +146,6 @@ const stateOf = (handle: OrderHandle): Promise<OrderState | undefined> =>
     if (error instanceof NoWorkerError) return undefined;
     throw error;
   });
-
-const isOpen = (handle: OrderHandle): Promise<boolean> => handle.isOpen().catch(() => true);
 
 const sinceOf = ({ attention, startedAt }: OrderListEntry): number => (attention?.since ?? startedAt).getTime();
 
@@ -204,21 +190,11 @@ function amountsOf(orders: readonly DecidableOrder[]): Pick<DecideAllPlan, 'amou
   };
 }
 
-/** Each so many orders are told. */
-const TELL_EVERY = 20;
-
-/**
- * Runs a step for each item, some at the same time, and tells now and then how many are through.
- */
-async function inTurn<T>(items: readonly T[], tell: OnDecided, step: (item: T) => Promise<void>): Promise<void> {
+/** Runs a step for each item, some at the same time. */
+async function inTurn<T>(items: readonly T[], step: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values();
-  let done = 0;
   const work = async (): Promise<void> => {
-    for (const item of rest) {
-      await step(item);
-      done += 1;
-      if (done % TELL_EVERY === 0 || done === items.length) tell(done, items.length);
-    }
+    for (const item of rest) await step(item);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }

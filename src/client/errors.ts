@@ -28,6 +28,7 @@ abstract class SubjectError<S extends Subject> extends Error {
     message: string,
   ) {
     super(maskWallets(message));
+    this.name = new.target.name;
     this.id = id === undefined ? id : maskWallets(id);
   }
 }
@@ -59,7 +60,6 @@ export class InvalidInputError extends Error {
 
 /** The id belongs to something made from another input, and nothing was sent or changed; `fields` names what differs. */
 export class ConflictError extends SubjectError<'order' | 'batch' | 'schedule'> {
-  override readonly name = 'ConflictError';
   readonly kind = 'conflict';
 
   constructor(
@@ -107,13 +107,8 @@ const NEXT_OF_RECEIVED: Record<string, string> = {
   OrderAbsent: 'If the service lists it later, reconcile follows it',
 };
 
-/**
- * It ended without success, and `type` is the failure's. Of an order: none of ours exists at the service. Of a batch: no
- * order was started. Of a read, an address or a reconciliation: no answer. `fields` names what was bad in the input, rows
- * by their line.
- */
+/** It ended without success, as `type`: no order of ours exists, no row was started, or there was no answer. `fields`: bad input. */
 export class FailedError extends SubjectError<Exclude<Subject, 'schedule'>> {
-  override readonly name = 'FailedError';
   readonly kind = 'failed';
 
   constructor(
@@ -136,7 +131,6 @@ export class FailedError extends SubjectError<Exclude<Subject, 'schedule'>> {
 
 /** Temporal has nothing of this id: never started, or past its retention. An order may exist at the service. */
 export class UnknownIdError extends SubjectError<'order' | 'received' | 'batch' | 'schedule'> {
-  override readonly name = 'UnknownIdError';
   readonly kind = 'unknown';
 
   constructor(subject: UnknownIdError['subject'], id: string, account: string) {
@@ -157,7 +151,6 @@ export class UnknownIdError extends SubjectError<'order' | 'received' | 'batch' 
  * reason, and nothing changed. `undecided`: of `again`, whose order is or may be open.
  */
 export class RefusedError extends SubjectError<'order' | 'received' | 'batch'> {
-  override readonly name = 'RefusedError';
   readonly kind = 'refused';
 
   constructor(
@@ -178,12 +171,8 @@ export class RefusedError extends SubjectError<'order' | 'received' | 'batch'> {
   }
 }
 
-/**
- * It continues: the time that the caller gave is over, or an order or batch waits for a person, as its state says. A
- * reconciliation may also have another input, which `reason` names. Ask again later, and never pay it under another id.
- */
+/** It continues: the time of the caller is over, or a person has to decide. Ask again later, under the same id. */
 export class NotDecidedYetError extends SubjectError<'order' | 'received' | 'batch' | 'reconcile'> {
-  override readonly name = 'NotDecidedYetError';
   readonly kind = 'notDecidedYet';
 
   constructor(subject: NotDecidedYetError['subject'], id: string, reason = 'it has not ended yet. Ask again later') {
@@ -204,7 +193,6 @@ export class NotDecidedYetError extends SubjectError<'order' | 'received' | 'bat
  * order exists at the service. The orders that a batch started go on.
  */
 export class UnresolvedError extends SubjectError<'order' | 'received' | 'batch'> {
-  override readonly name = 'UnresolvedError';
   readonly kind = 'unresolved';
 
   constructor(
@@ -228,17 +216,14 @@ export class UnresolvedError extends SubjectError<'order' | 'received' | 'batch'
   }
 }
 
-/**
- * No worker answers. Orders wait and nothing is lost. `request`: what was asked for, such as 'approve', which Temporal may
- * still deliver once a worker is there; `meanwhile`: what to do about that.
- */
+/** No worker answers, and nothing is lost. Temporal may still deliver `update`, such as `approve`. */
 export class NoWorkerError extends Error {
   override readonly name = 'NoWorkerError';
   readonly kind = 'noWorker';
 
-  constructor(taskQueue: string, request?: string, meanwhile = 'To take it back, stop the batch') {
-    const next = request
-      ? `If none runs, start one. Then look whether the ${request} was taken: Temporal may still deliver it. ${meanwhile}`
+  constructor(taskQueue: string, update?: string) {
+    const next = update
+      ? `If none runs, start one. Then read the state again before you repeat "${update}": Temporal may still deliver it`
       : 'If none runs, start one, then ask again. Orders wait and nothing is lost';
     super(`No worker answered in time on task queue ${taskQueue}. ${next}`);
   }

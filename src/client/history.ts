@@ -6,7 +6,11 @@ import {
   type WorkflowResultType,
 } from '@temporalio/client';
 import type { Payload, ProtoFailure, SerializationContext } from '@temporalio/common';
-import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import {
+  decode,
+  decodeArrayFromPayloads,
+  decodeOptionalFailureToOptionalError,
+} from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
 import type { RunInput } from '../contract/order/input-and-result.js';
 import { runThatWrote } from '../contract/written-in.js';
@@ -82,20 +86,9 @@ export async function heartbeatOf<T>(
   }
 }
 
-/** Payloads that the server handed out as they are. Throws PayloadDecryptionError for what belongs to something else. */
-export async function decodeAll(client: Client, given: Payloads, context: SerializationContext): Promise<unknown[]> {
-  const { payloadConverter } = client.workflow.options.loadedDataConverter;
-  const payloads = await decrypted(client, given?.payloads ?? [], context);
-  return payloads.map((payload) => payloadConverter.fromPayload<unknown>(payload, context));
-}
-
-async function decrypted(client: Client, given: Payload[], context: SerializationContext): Promise<Payload[]> {
-  let payloads = given;
-  for (const codec of client.workflow.options.loadedDataConverter.payloadCodecs.toReversed()) {
-    payloads = await codec.decode(payloads, context);
-  }
-  return payloads;
-}
+/** Decodes payloads that the server handed out as they are. Throws PayloadDecryptionError for what belongs to something else. */
+export const decodeAll = (client: Client, given: Payloads, context: SerializationContext): Promise<unknown[]> =>
+  decodeArrayFromPayloads(client.workflow.options.loadedDataConverter, given?.payloads, context);
 
 /** The error that a failure of the server's API stands for. Throws PayloadDecryptionError where its type is nobody's word. */
 export const errorOf = (
@@ -139,14 +132,14 @@ export async function refuseForeignEnd(
   end: HistoryEvent,
   { workflowId, runId }: RunName,
 ): Promise<void> {
-  const { failureConverter } = client.workflow.options.loadedDataConverter;
+  const { failureConverter, payloadCodecs } = client.workflow.options.loadedDataConverter;
   const context = ofWorkflow(client, workflowId);
   const result = end?.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
   const failure = end?.workflowExecutionFailedEventAttributes?.failure;
   const said = failure?.encodedAttributes ? [failure.encodedAttributes] : result;
   try {
     await errorOf(client, failure, context);
-    const runs = (await decrypted(client, said, context)).map(runThatWrote);
+    const runs = (await decode(payloadCodecs, said, context)).map(runThatWrote);
     // Runs of before the mark name none.
     if (runs.every((run) => run === undefined || run === runId)) return;
   } catch (error) {

@@ -183,16 +183,13 @@ export const SHOWN_AFTER_CLOSE_MS = 48 * 3_600_000;
 const MAX_SHOWN = 20;
 
 /** A workflow that is no order and wants a person to look: a batch, an address, a reconciliation. */
-export interface AttentionElsewhere {
-  workflowId: string;
+export interface AttentionElsewhere
+  extends Pick<OrderListEntry, 'workflowId' | 'attention' | 'startedAt' | 'closedAt'> {
   /** Its workflow type. */
   type: string;
-  attention?: ListedAttention;
-  startedAt: Date;
-  closedAt?: Date;
 }
 
-/** What wants a person beside the orders, newest first: open ones, and those closed in the last two days without a newer run; 20 at most. */
+/** Returns what wants a person beside the orders, newest first: open, or closed in the last two days; 20 at most. */
 export function attentionElsewhere(client: Client, account?: string): Promise<AttentionElsewhere[]> {
   const since = new Date(Date.now() - SHOWN_AFTER_CLOSE_MS).toISOString();
   const query = [
@@ -202,15 +199,8 @@ export function attentionElsewhere(client: Client, account?: string): Promise<At
     ...(account === undefined ? [] : [`${searchAttribute.account.name} = ${quoted(account)}`]),
   ].join(' AND ');
   return firstOf(client, query, MAX_SHOWN, (info) => {
-    const { workflowId, type, startTime: startedAt, closeTime } = info;
-    const shown = {
-      workflowId,
-      type,
-      attention: attentionIn(info),
-      startedAt,
-      ...(closeTime && { closedAt: closeTime }),
-    };
-    return unlessSuperseded(client, info, shown);
+    const { workflowId, type, startTime: startedAt, closeTime: closedAt } = info;
+    return unlessSuperseded(client, info, { workflowId, type, attention: attentionIn(info), startedAt, closedAt });
   });
 }
 

@@ -11,12 +11,13 @@ import {
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { Order } from '../contract/service-objects.js';
+import { RefusedError } from './errors.js';
 import { resultOfRun } from './history.js';
 import { checkTimeout, RemoteRun, type WaitOptions } from './remote-run.js';
 import type { SignOptions } from './signing.js';
 import { orderResult } from './standing.js';
 import type { OrderWorkflow } from './start-options.js';
-import { cameTooLate, untilTaken } from './temporal-calls.js';
+import { callTemporal, cameTooLate, untilTaken } from './temporal-calls.js';
 
 /** What is known of an order beside its id. */
 export interface OrderHandleOptions {
@@ -30,43 +31,25 @@ export interface OrderHandleOptions {
   started?: string;
 }
 
-/** The run of an order, also of one that a receipt made. */
-export function orderRun(
-  client: Client,
-  account: string,
-  id: string,
-  { attached, started, workflowId = orderWorkflowId(account, id) }: OrderHandleOptions = {},
-): RemoteRun<OrderWorkflow> {
-  const { ended = workflowId } = parseAfterEndWorkflowId(workflowId) ?? {};
-  const subject = parseReceivedWorkflowId(ended) ? 'received' : 'order';
-  return new RemoteRun(client, { subject, id, account, workflowId, attached, started });
-}
-
 /** One order, also one that a receipt made. Methods throw TemporalUnreachableError, and UnknownIdError where there is none. */
-export class OrderHandle {
-  readonly workflowId: string;
-  /** Whether `start` found the order already started. */
-  readonly attached?: boolean;
+export class OrderHandle extends RemoteRun<OrderWorkflow> {
   /** Whether it was recovered from the order list. Such a run only reports, and compensates nothing. */
-  readonly recovered?: boolean;
-  readonly #run: RemoteRun<OrderWorkflow>;
+  readonly recovered?: boolean | undefined;
+  /** True for an order that a receipt on a permanent address made. */
+  readonly received: boolean;
 
   /** Made by PaymentOrders; for a receipt's order, `orderId` is its order_uuid and `workflowId` is of another kind. */
   constructor(
     client: Client,
-    readonly account: string,
+    account: string,
     readonly orderId: string,
-    options: OrderHandleOptions = {},
+    { attached, recovered, started, workflowId = orderWorkflowId(account, orderId) }: OrderHandleOptions = {},
   ) {
-    this.#run = orderRun(client, account, orderId, options);
-    this.workflowId = this.#run.about.workflowId;
-    this.attached = options.attached;
-    this.recovered = options.recovered;
-  }
-
-  /** True for an order that a receipt on a permanent address made. */
-  get received(): boolean {
-    return this.#run.about.subject === 'received';
+    const { ended = workflowId } = parseAfterEndWorkflowId(workflowId) ?? {};
+    const received = parseReceivedWorkflowId(ended) !== undefined;
+    super(client, { subject: received ? 'received' : 'order', id: orderId, account, workflowId, attached, started });
+    this.recovered = recovered;
+    this.received = received;
   }
 
   /** True for the look-ups after the end of an order's or a receipt's workflow. */
@@ -76,7 +59,7 @@ export class OrderHandle {
 
   /** Where the order stands, also after its end. A worker answers: throws NoWorkerError within 15 s when none does. */
   state(): Promise<OrderState> {
-    return this.#run.ask(ORDER_STATE_QUERY);
+    return this.ask(ORDER_STATE_QUERY);
   }
 
   /** The order once it exists. Throws FailedError when none comes to exist, NotDecidedYetError after `timeoutMs`. */
@@ -94,8 +77,8 @@ export class OrderHandle {
    * Throws as `created` does, and UnresolvedError when the workflow was terminated. With `afterEnd` it is
    * an AfterEndResult.
    */
-  async result(options?: WaitOptions): Promise<OrderResult> {
-    const result = await this.#run.result(options);
+  override async result(options?: WaitOptions): Promise<OrderResult> {
+    const result = await super.result(options);
     return this.afterEnd ? result : orderResult(result);
   }
 
@@ -107,12 +90,7 @@ export class OrderHandle {
    */
   async decide(decision: Decision, { signer, ...wait }: WaitOptions & SignOptions = {}): Promise<OrderState> {
     checkTimeout(wait);
-    return this.#run.tell(DECIDE_UPDATE, await this.#run.chosen('decide', decision, { signer }), {
-      ...wait,
-      refused: 'decision',
-      request: 'decision',
-      meanwhile: 'Decide again only on what the state shows then',
-    });
+    return this.tell(DECIDE_UPDATE, await this.chosen('decide', decision, { signer }), wait);
   }
 
   /**
@@ -120,27 +98,25 @@ export class OrderHandle {
    * with FailedError (OrderCancelled) from `result`; another one goes on to its end, and what would move money again waits
    * for a person. Throws RefusedError when it has ended.
    */
-  cancel(): Promise<void> {
-    return this.#run.cancel();
-  }
-
-  /** Returns true while the order's workflow is open; needs no worker. */
-  isOpen(): Promise<boolean> {
-    return this.#run.isOpen();
+  async cancel(): Promise<void> {
+    // Temporal takes the cancellation of what has ended, and does nothing.
+    if (!(await this.isOpen())) {
+      throw new RefusedError(this.received ? 'received' : 'order', this.orderId, 'cancellation', 'it has ended');
+    }
+    await callTemporal(this.client, () => this.run.cancel());
   }
 
   /** The update's order; once the workflow has ended, the order of its result, which is the same one. */
   #orderFrom(update: string, options?: WaitOptions): Promise<Order> {
-    const { client, handle } = this.#run;
     const call = async (): Promise<Order> => {
       try {
         // A fixed id: any number of callers share one update in the history.
-        return await untilTaken(() => handle.executeUpdate<Order, []>(update, { updateId: update }));
+        return await untilTaken(() => this.run.executeUpdate<Order, []>(update, { updateId: update }));
       } catch (error) {
         if (!cameTooLate(error)) throw error;
-        return orderResult(await resultOfRun<OrderWorkflow>(client, this.workflowId)).order;
+        return orderResult(await resultOfRun<OrderWorkflow>(this.client, this.workflowId)).order;
       }
     };
-    return this.#run.wait(call, options);
+    return this.wait(call, options);
   }
 }

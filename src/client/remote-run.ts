@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type Client,
   type Workflow,
+  type WorkflowExecutionDescription,
   WorkflowFailedError,
   type WorkflowHandle,
   WorkflowNotFoundError,
@@ -31,7 +32,6 @@ import {
   callTemporal,
   cameTooLate,
   isNobodyAnswering,
-  isTimeOver,
   translated,
   untilTaken,
 } from './temporal-calls.js';
@@ -39,9 +39,7 @@ import {
 /** A worker answers an instruction or a decision at once, or once nobody has checked it in time. */
 const ANSWER_TIMEOUT_MS = CHECK_TIMEOUT_MS + 5_000;
 /** Bound of the one question that follows a time-out: whoever waits wants an answer soon. */
-export const CONFIRM_TIMEOUT_MS = 5_000;
-/** A worker answers a query at once or not at all. */
-const [FIRST_QUERY_MS, SECOND_QUERY_MS] = [4_000, 11_000];
+const CONFIRM_TIMEOUT_MS = 5_000;
 
 /** How long a call may wait, in milliseconds above 0. Omitted = as long as it takes, which may be days. */
 export interface WaitOptions {
@@ -66,70 +64,51 @@ interface Choice {
   signature?: Signature;
 }
 
-/** How an update is told. `request` and `meanwhile`: as NoWorkerError has them. */
-interface TellOptions extends WaitOptions {
-  refused: 'decision' | 'instruction';
-  request: string;
-  meanwhile?: string;
-}
-
-/** How a wait differs for a start that Temporal may not have taken. */
-interface WaitMeanings {
-  /** Resolves when Temporal is known to have what is waited for: nothing else goes on by itself after a time-out. */
-  confirm?: () => Promise<void>;
-  /** As CallOptions have it. */
-  unanswered?: string;
-}
-
 /** The newest run of an order's or a batch's id, as callers talk to it: ask, tell and wait, in the library's errors. */
-export class RemoteRun<W extends Workflow> {
-  readonly handle: WorkflowHandle<W>;
+export abstract class RemoteRun<W extends Workflow> {
+  readonly account: string;
+  readonly workflowId: string;
+  /** Whether a start found it already started. */
+  readonly attached?: boolean | undefined;
+  // Private, so that nobody who logs a handle logs the client's credentials.
+  readonly #client: Client;
+  readonly #about: RunOptions;
   #isKnown: boolean;
 
-  constructor(
-    readonly client: Client,
-    readonly about: RunOptions,
-  ) {
-    this.handle = client.workflow.getHandle<W>(about.workflowId);
+  constructor(client: Client, about: RunOptions) {
+    this.account = about.account;
+    this.workflowId = about.workflowId;
+    this.attached = about.attached;
+    this.#client = client;
+    this.#about = about;
     this.#isKnown = about.attached !== undefined;
   }
 
-  /** True while the workflow is open; needs no worker. */
+  protected get client(): Client {
+    return this.#client;
+  }
+
+  protected get run(): WorkflowHandle<W> {
+    return this.#client.workflow.getHandle<W>(this.workflowId);
+  }
+
+  /** Returns true while the workflow is open; needs no worker. */
   async isOpen(options?: CallOptions): Promise<boolean> {
-    try {
-      const { status } = await callTemporal(this.client, () => this.handle.describe(), options);
-      return status.name === 'RUNNING';
-    } catch (error) {
-      throw await this.#explained(error);
-    }
+    return (await this.#describe(options)).status.name === 'RUNNING';
   }
 
-  /** Hands a cancellation to the open run; throws RefusedError when there is none. */
-  async cancel(): Promise<void> {
-    // Temporal takes the cancellation of what has ended, and does nothing.
-    if (!(await this.isOpen())) {
-      throw new RefusedError(this.about.subject, this.about.id, 'cancellation', 'it has ended');
-    }
-    await callTemporal(this.client, () => this.handle.cancel());
-  }
-
-  /** Which run a choice is for: the one that was shown, or the newest one. */
-  async signedRun(shown?: string): Promise<SignedRun> {
-    const { account, workflowId } = this.about;
-    if (shown !== undefined) return { namespace: this.client.options.namespace, account, workflowId, runId: shown };
-    try {
-      const { runId } = await callTemporal(this.client, () => this.handle.describe());
-      return { namespace: this.client.options.namespace, account, workflowId, runId };
-    } catch (error) {
-      throw await this.#explained(error);
-    }
+  /** Returns which run a choice is for: the one that was shown, or the newest one. */
+  protected async signedRun(shown?: string): Promise<SignedRun> {
+    const { account, workflowId } = this;
+    const runId = shown ?? (await this.#describe()).runId;
+    return { namespace: this.client.options.namespace, account, workflowId, runId };
   }
 
   /**
    * What a person chose, for the run that it names, the newest one when it names none, and signed where somebody signs. What was
    * signed before stays as it is.
    */
-  async chosen<T extends Choice>(update: SignedUpdate, choice: T, { signer }: SignOptions): Promise<T> {
+  protected async chosen<T extends Choice>(update: SignedUpdate, choice: T, { signer }: SignOptions): Promise<T> {
     if (choice?.signature && !signer) return choice;
     const run = await this.signedRun(choice?.runId ?? undefined);
     const named = { ...choice, runId: run.runId };
@@ -138,28 +117,20 @@ export class RemoteRun<W extends Workflow> {
 
   /** Returns the answer of a query. Throws NoWorkerError within 15 s when no worker answers. */
   ask<T>(query: string): Promise<T> {
-    const ask = (timeoutMs: number) =>
-      this.client.withDeadline(Date.now() + timeoutMs, () => this.handle.query<T>(query));
-    const askTwice = () =>
-      ask(FIRST_QUERY_MS).catch((error: unknown) => {
-        // A question handed to a worker that has just gone is lost, and costs its asker the whole wait.
-        if (isTimeOver(error)) return ask(SECOND_QUERY_MS);
-        throw error;
-      });
-    return this.#answered(askTwice, ANSWER_TIMEOUT_MS, async () => {
-      await this.isOpen();
-      return new NoWorkerError(ORDERS_TASK_QUEUE);
-    });
+    const call = () => this.run.query<T>(query);
+    return waitWithin(this.client, { ...this.#about, timeoutMs: ANSWER_TIMEOUT_MS }, call, () => this.#noWorker());
   }
 
   /** Hands an update in; resolves to what the workflow answers. Throws RefusedError with its reason, or NoWorkerError. */
-  async tell<T>(update: string, argument: object, { refused, request, meanwhile, ...wait }: TellOptions): Promise<T> {
+  async tell<T>(update: string, argument: object, wait: WaitOptions = {}): Promise<T> {
     const timeoutMs = checkTimeout(wait) ?? ANSWER_TIMEOUT_MS;
     const options = { args: [argument] as [object], updateId: randomUUID() };
-    const refusal = (reason: string) => new RefusedError(this.about.subject, this.about.id, refused, reason);
-    const tell = async (): Promise<T> => {
+    const { subject, id } = this.#about;
+    const request = subject === 'batch' ? 'instruction' : 'decision';
+    const refusal = (reason: string) => new RefusedError(subject, id, request, reason);
+    const call = async (): Promise<T> => {
       try {
-        return await untilTaken(() => this.handle.executeUpdate<T, [object]>(update, options));
+        return await untilTaken(() => this.run.executeUpdate<T, [object]>(update, options));
       } catch (error) {
         if (!cameTooLate(error))
           throw error instanceof WorkflowUpdateFailedError ? refusal(messageOf(error.cause)) : error;
@@ -168,61 +139,39 @@ export class RemoteRun<W extends Workflow> {
         throw refusal('it has ended');
       }
     };
-    return this.#answered(tell, timeoutMs, async () => {
-      await this.isOpen({ timeoutMs: CONFIRM_TIMEOUT_MS });
-      return new NoWorkerError(ORDERS_TASK_QUEUE, request, meanwhile);
-    });
+    return waitWithin(this.client, { ...this.#about, timeoutMs }, call, () => this.#noWorker(update));
   }
 
-  /** The workflow's result. Throws as `wait` does. */
+  /** Returns the workflow's result. Throws as `wait` does. */
   result(options?: WaitOptions): Promise<WorkflowResultType<W>> {
-    const { workflowId, started } = this.about;
+    const { workflowId, started } = this.#about;
     const result = () =>
       started ? resultOfNewest<W>(this.client, workflowId, started) : resultOfRun<W>(this.client, workflowId);
     return this.wait(result, options);
   }
 
-  /** Runs a call that waits for the workflow, and says in the library's errors why it did not get there. */
-  async wait<T>(call: () => Promise<T>, options: WaitOptions = {}, meanings: WaitMeanings = {}): Promise<T> {
-    const timeoutMs = checkTimeout(options);
-    const { confirm = () => this.#confirmStarted(), unanswered } = meanings;
-    try {
-      return timeoutMs === undefined ? await call() : await this.client.withDeadline(Date.now() + timeoutMs, call);
-    } catch (error) {
-      if (timeoutMs === undefined || !isTimeOver(error)) throw await this.#explained(error, unanswered);
-    }
-    try {
-      await confirm();
-    } catch (error) {
-      throw await this.#explained(error, unanswered);
-    }
-    throw new NotDecidedYetError(this.about.subject, this.about.id);
+  /** Runs a call that waits for the workflow. Throws NotDecidedYetError at the end of the time. */
+  async wait<T>(call: () => Promise<T>, options: WaitOptions = {}): Promise<T> {
+    return waitWithin(this.client, { ...this.#about, timeoutMs: checkTimeout(options) }, call, async () => {
+      if (!this.#isKnown) await this.isOpen({ timeoutMs: CONFIRM_TIMEOUT_MS });
+      throw new NotDecidedYetError(this.#about.subject, this.#about.id);
+    });
   }
 
-  /** Resolves when Temporal has the workflow. What it has named once is not asked again after every time-out. */
-  async #confirmStarted(): Promise<void> {
-    if (this.#isKnown) return;
-    await callTemporal(this.client, () => this.handle.describe(), { timeoutMs: CONFIRM_TIMEOUT_MS });
-    this.#isKnown = true;
-  }
-
-  /** Runs a call that only a worker answers. A silent Temporal looks like no worker: `nobody` asks it, which tells. */
-  async #answered<T>(call: () => Promise<T>, timeoutMs: number, nobody: () => Promise<Error>): Promise<T> {
+  async #describe(options?: CallOptions): Promise<WorkflowExecutionDescription> {
     try {
-      return await this.client.withDeadline(Date.now() + timeoutMs, call);
+      const described = await callTemporal(this.client, () => this.run.describe(), options);
+      this.#isKnown = true;
+      return described;
     } catch (error) {
-      throw isNobodyAnswering(error) ? await nobody() : await this.#explained(error);
+      throw await explained(this.client, this.#about, error);
     }
   }
 
-  /** The library's error for what the SDK threw. */
-  async #explained(error: unknown, unanswered?: string): Promise<unknown> {
-    const { subject, id, account } = this.about;
-    if (error instanceof WorkflowNotFoundError) return new UnknownIdError(subject, id, account);
-    if (error instanceof WorkflowFailedError || error instanceof WorkflowUpdateFailedError) {
-      return failureOf(subject, id, error.cause);
-    }
-    return translated(this.client, error, unanswered);
+  /** Throws NoWorkerError. A silent Temporal looks like no worker, so Temporal is asked first. */
+  async #noWorker(update?: string): Promise<never> {
+    await this.isOpen({ timeoutMs: CONFIRM_TIMEOUT_MS });
+    throw new NoWorkerError(ORDERS_TASK_QUEUE, update);
   }
 }
 
@@ -236,20 +185,33 @@ export function checkTimeout({ timeoutMs }: WaitOptions): number | undefined {
   throw new InvalidInputError([{ field: 'timeoutMs', reason: 'must be a number of milliseconds above 0' }]);
 }
 
-/** Waits for a workflow that is no order or batch, in the library's errors. `over` says what the end of the time means. */
+/** Subject of a wait; `account` only of what may be unknown. */
+type About = { subject: FailedError['subject']; id?: string } & Partial<Pick<RunOptions, 'account'>>;
+
+/** Waits for an answer in the library's errors, without `timeoutMs` as long as it takes. `over`: the end of the time. */
 export async function waitWithin<T>(
   client: Client,
-  { subject, id, timeoutMs }: { subject: FailedError['subject']; id?: string; timeoutMs: number },
+  { timeoutMs, ...about }: About & WaitOptions,
   call: () => Promise<T>,
   over: () => T | Promise<T>,
 ): Promise<T> {
   try {
-    return await client.withDeadline(Date.now() + timeoutMs, call);
+    return timeoutMs === undefined ? await call() : await client.withDeadline(Date.now() + timeoutMs, call);
   } catch (error) {
-    if (error instanceof WorkflowFailedError) throw failureOf(subject, id, error.cause);
-    if (isTimeOver(error)) return over();
-    throw await translated(client, error);
+    if (timeoutMs === undefined || !isNobodyAnswering(error)) throw await explained(client, about, error);
   }
+  return over();
+}
+
+/** Returns the library's error for what the SDK threw. */
+async function explained(client: Client, about: About, error: unknown): Promise<unknown> {
+  const { subject, id = '', account } = about;
+  const isRun = subject === 'order' || subject === 'received' || subject === 'batch';
+  if (error instanceof WorkflowNotFoundError && isRun && account) return new UnknownIdError(subject, id, account);
+  if (error instanceof WorkflowFailedError || error instanceof WorkflowUpdateFailedError) {
+    return failureOf(subject, about.id, error.cause);
+  }
+  return translated(client, error);
 }
 
 /** The library's error for the failure of a workflow or its update; a batch's check has no id and started nothing. */

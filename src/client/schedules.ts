@@ -134,10 +134,7 @@ export class Schedules {
     }
   }
 
-  /**
-   * Runs the batch of a period now, as the schedule would have, also while it is paused. A batch that this period has
-   * already is followed and sends nothing. `by` becomes the batch's starter. Throws InvalidInputError and UnknownIdError.
-   */
+  /** Runs the batch of a period now, also while the schedule is paused; a batch that there is already sends nothing. */
   async trigger(
     plan: string,
     { period, by }: { period: string; by?: string },

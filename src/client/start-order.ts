@@ -1,29 +1,18 @@
-import { type Client, WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { startDifferences } from '../contract/differences/starts.js';
 import { maskName } from '../contract/masking.js';
-import { CREATED_UPDATE, DEFAULT_ACCOUNT, orderWorkflowId } from '../contract/names.js';
+import { DEFAULT_ACCOUNT, orderWorkflowId } from '../contract/names.js';
 import type { OrderInput } from '../contract/order/input-and-result.js';
 import { type OrderType, workflowTypeOf } from '../contract/order/types.js';
 import { FOREIGN_START } from '../contract/refused.js';
-import type { Order } from '../contract/service-objects.js';
 import { maskWallets } from '../contract/wallets.js';
-import { GRPC, grpcStatus } from '../temporal.js';
 import { ConflictError, PayloadDecryptionError, RefusedError } from './errors.js';
 import { readFirstInput } from './history.js';
-import { OrderHandle, type OrderHandleOptions, orderRun } from './order-handle.js';
-import { CONFIRM_TIMEOUT_MS, type WaitOptions } from './remote-run.js';
+import { OrderHandle, type OrderHandleOptions } from './order-handle.js';
 import { sentEarlier } from './sent-earlier.js';
 import { describeRun, type Standing, standingOf } from './standing.js';
 import { type OrderWorkflow, orderStartOptions } from './start-options.js';
-import {
-  type CallOptions,
-  callTemporal,
-  cameTooLate,
-  startAfter,
-  startUnlessTaken,
-  unreachable,
-  untilTaken,
-} from './temporal-calls.js';
+import { type CallOptions, callTemporal, startAfter, startUnlessTaken } from './temporal-calls.js';
 
 /** Throws ConflictError unless the run of this order id has the same type and input; `recovered`: it only reports. */
 export async function refuseOtherInput(
@@ -55,58 +44,6 @@ export async function startOrder(client: Client, type: OrderType, input: OrderIn
   if (started) return handleOf(client, input, { attached: false, started: started.firstExecutionRunId });
   const { recovered } = await refuseOtherInput(client, type, input);
   return handleOf(client, input, { attached: true, recovered });
-}
-
-/** Starts and gets the created order in one call; compares inputs beside the wait, so that a conflict shows at once. */
-export async function createOrder(
-  client: Client,
-  type: OrderType,
-  input: OrderInput,
-  options?: WaitOptions,
-): Promise<{ handle: OrderHandle; order: Order }> {
-  const handle = handleOf(client, input);
-  const startAndAsk = () =>
-    client.workflow.startUpdateWithStart<OrderWorkflow, Order, []>(CREATED_UPDATE, {
-      updateId: CREATED_UPDATE,
-      waitForStage: 'ACCEPTED',
-      startWorkflowOperation: new WithStartWorkflowOperation<OrderWorkflow>(workflowTypeOf(type), {
-        ...orderStartOptions(type, input),
-        workflowIdConflictPolicy: 'USE_EXISTING',
-      }),
-    });
-  let isOurs = false;
-  const compare = async (compareOptions?: CallOptions): Promise<void> => {
-    if (!isOurs) await refuseOtherInput(client, type, input, compareOptions);
-    isOurs = true;
-  };
-  const call = async (): Promise<Order> => {
-    try {
-      const update = await untilTaken(startAndAsk);
-      const [created] = await Promise.all([update.result(), compare()]);
-      return created;
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError) && !cameTooLate(error)) throw error;
-      await compare();
-      return handle.created();
-    }
-  };
-  const meanings = { confirm: () => confirmCreate(client, input, compare), unanswered: unanswered(input) };
-  const order = await orderRun(client, handle.account, handle.orderId).wait(call, options, meanings);
-  return { handle, order };
-}
-
-/** The time of a create may be over before Temporal took the start: only the run itself tells that it did. */
-async function confirmCreate(
-  client: Client,
-  input: OrderInput,
-  compare: (options: CallOptions) => Promise<void>,
-): Promise<void> {
-  try {
-    await compare({ timeoutMs: CONFIRM_TIMEOUT_MS, unanswered: unanswered(input) });
-  } catch (error) {
-    if (grpcStatus(error)?.code !== GRPC.notFound) throw error;
-    throw unreachable(client, `no answer to the start in time. ${unanswered(input)}`, true);
-  }
 }
 
 /**
@@ -142,9 +79,8 @@ function whyNotAgain(
 }
 
 /**
- * Starts an order whose id was used by a run that ended with no order. What that run may have sent is handed on, for the new
- * one to look for before it sends. Where somebody else has started it again after the same run, that start is the one.
- * Throws RefusedError, and ConflictError where the other one's input differs.
+ * Starts an order again after a run that ended without one; the new run looks for what that run may have sent.
+ * Throws RefusedError, and ConflictError if somebody else started it again with another input.
  */
 export async function startOrderAgain(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {
   const handle = handleOf(client, input, { attached: false });

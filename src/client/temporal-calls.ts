@@ -43,15 +43,15 @@ const UNREACHABLE: readonly number[] = [
   GRPC.unauthenticated,
 ];
 
-/** Returns true when a call's deadline ended it. On a busy machine gRPC sometimes reports that as a cancelled call. */
-export function isTimeOver(error: unknown): boolean {
+/**
+ * Returns true when nobody answered: a call's deadline ended it, or a query found no worker. On a busy machine gRPC sometimes
+ * reports the deadline as a cancelled call.
+ */
+export function isNobodyAnswering(error: unknown): boolean {
   const ofUpdate = error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;
-  return ofUpdate || isGrpcDeadlineError(error) || isGrpcCancelledError(error);
+  const isTimeOver = ofUpdate || isGrpcDeadlineError(error) || isGrpcCancelledError(error);
+  return isTimeOver || grpcStatus(error)?.code === GRPC.failedPrecondition;
 }
-
-/** Returns true when Temporal says that a query found nobody to answer it. */
-export const isNobodyAnswering = (error: unknown): boolean =>
-  isTimeOver(error) || grpcStatus(error)?.code === GRPC.failedPrecondition;
 
 /** Returns true when Temporal dropped an update, unseen by the workflow, because the workflow task that carried it failed. */
 const isAbortedUpdate = (error: unknown): boolean =>
@@ -62,10 +62,9 @@ async function setupError(client: Client, details: string): Promise<TemporalSetu
   return new TemporalSetupError(details, command ? `Run: ${command}` : 'Check permissions and set-up of the namespace');
 }
 
-/** The error of a Temporal that cannot be reached through this client, or with `isReached` only did not answer in time. */
-export function unreachable(client: Client, because: string, isReached?: boolean): TemporalUnreachableError {
+function unreachable(client: Client, because: string): TemporalUnreachableError {
   const address = client.connection instanceof Connection ? client.connection.options.address : 'the given connection';
-  return new TemporalUnreachableError(address, client.options.namespace, because, isReached);
+  return new TemporalUnreachableError(address, client.options.namespace, because);
 }
 
 /** What an error of the SDK means for a caller; errors that are not about the connection come back as they are. */
@@ -94,9 +93,8 @@ export async function callTemporal<T>(
 }
 
 /**
- * The options of a start that follow a certain run: where another one was started after it the same way, this start gives
- * that one, open or closed, and starts none. The server keeps the request that began the newest run of an id, and answers a
- * repeated one with it before it looks at any policy. The SDK has a public name for every part of a start but this one.
+ * Returns options of a start after a certain run: if that run has a successor already, the start gives that one.
+ * The server keeps the request id of the newest run; the SDK has no public name for it.
  */
 export const startAfter = (
   runId: string,
@@ -126,10 +124,7 @@ export async function startUnlessTaken<W extends Workflow>(
 /** Pauses between the attempts to hand an update in. */
 const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [200, 10_000];
 
-/**
- * Hands an update in until the workflow takes it: Temporal drops one when the workflow task that carried it failed. The call
- * must name an update id, so that handing it in again is the same update. The caller's deadline ends it.
- */
+/** Repeats an update, which names its id, until the workflow takes it: Temporal drops it if its workflow task fails. */
 export async function untilTaken<T>(update: () => Promise<T>): Promise<T> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
     try {

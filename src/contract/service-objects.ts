@@ -1,5 +1,4 @@
 import type { Balance, BalanceChange, Malformed, OrderShape } from '../payment-service/schemas.js';
-import type { FORMAT_CHECKS_READ } from '../validation/field-errors.js';
 import type { ClientInfo } from './order/request.js';
 
 /* Every list of the service is asked with its own field names. */
@@ -57,7 +56,6 @@ export const READS = ['rates', 'balances', 'orderStatus', 'orderList', 'addressL
  */
 export interface ServiceReadInput {
   account?: string;
-  /** Besides the service's operations: what `formatChecks` is for the account, asked of its workers alone. */
-  read: (typeof READS)[number] | typeof FORMAT_CHECKS_READ;
+  read: (typeof READS)[number];
   query?: Record<string, unknown>;
 }

@@ -5,7 +5,7 @@ import type { PaymentOrders } from '../client.js';
 import { durationMs } from '../config/formats.js';
 import { loadApproverKey } from '../config.js';
 import type { BatchInput } from '../contract/batch/batch.js';
-import { DEFAULT_ACCOUNT } from '../contract/names.js';
+import { FORMAT_CHECKS } from '../validation/field-errors.js';
 
 /** Options every verb has. `account` is undefined when not given. */
 export interface CommonOptions {
@@ -33,15 +33,9 @@ export const parseWhole = (min: number) => (text: string) => {
   return value;
 };
 
-/** Adds `--account`. */
-export const withAccount = (command: Command): Command =>
-  command.option('--account <name>', `service account (default: ${DEFAULT_ACCOUNT})`);
-
-/** Adds `--json` and `--show-wallets`, which `runStarter` looks for. */
-export const withJson = (command: Command): Command =>
-  command
-    .option('--json', 'print exactly one JSON object')
-    .option('--show-wallets', 'with --json: wallets, payees and clients in full');
+/** Adds `--format-checks`. */
+export const withFormatChecks = (command: Command): Command =>
+  command.addOption(new Option('--format-checks <what>', 'as the account has it').choices([...FORMAT_CHECKS]));
 
 /** Adds `--timeout`. */
 export const withTimeout = (command: Command, what: string): Command =>

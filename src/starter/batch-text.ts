@@ -171,16 +171,14 @@ const resultText = (result: BatchResult): string =>
     ['next', result.outcomes.parked > 0 ? PARKED : undefined],
   ]);
 
-/** Command lines for what a person may do with a batch in this state; '' when there is nothing. */
-export function batchCommands(self: string, account: string, { batchId, choices }: BatchState): string {
-  const lines = choices.map(({ update, does, argument, onlyByCommand }) => {
+/** Returns the command lines for what a person may do with a batch in this state. */
+export const batchCommands = (self: string, account: string, { batchId, choices }: BatchState): string[] =>
+  choices.map(({ update, does, argument, onlyByCommand }) => {
     // The verbs act on the newest run.
     const { runId: _, ...typed } = argument;
     const words = [`batch ${update} ${batchId}`, ofAccount(account), ...optionsOf(typed), keyFor(onlyByCommand)];
-    return `  ${suggested(self, words, update === 'approve' ? `${does}; not by who started it` : does)}`;
+    return suggested(self, words, update === 'approve' ? `${does}; not by who started it` : does);
   });
-  return lines.length === 0 ? '' : ['a person has to decide, one of:', ...lines].join('\n');
-}
 
 /** The command line that follows a batch to its end. */
 export const followLine = (self: string, { account, batchId }: { account: string; batchId: string }): string =>

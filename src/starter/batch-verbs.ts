@@ -3,12 +3,20 @@ import type { BatchHandle } from '../client/batches.js';
 import type { SignOptions } from '../client/signing.js';
 import type { BatchApproval, BatchInstruction, BatchResult, BatchState } from '../contract/batch/batch.js';
 import { print } from '../print.js';
-import { type CommonOptions, signerOf, withBatchOptions, withKey, withReason, withTimeout } from './arguments.js';
+import {
+  type CommonOptions,
+  signerOf,
+  withBatchOptions,
+  withFormatChecks,
+  withKey,
+  withReason,
+  withTimeout,
+} from './arguments.js';
 import { batchCommands, batchLine, batchResultText, batchStateText, followLine, planText } from './batch-text.js';
 import { type Followed, reportOfStart, show, watch } from './follow.js';
 import { type BatchStartOptions, readBatchInput } from './input.js';
 import { whileShowing } from './progress.js';
-import { EXIT, exitCodeOfBatch, goingOn, notDecided, type Report, type StarterIo, type Verbs } from './report.js';
+import { EXIT, exitCodeOfBatch, notDecided, type Report, type StarterIo, type Verbs } from './report.js';
 
 /** A batch as the verbs show and follow it. */
 function followed({ self }: StarterIo, handle: BatchHandle): Followed<BatchState, BatchResult> {
@@ -30,12 +38,12 @@ function followed({ self }: StarterIo, handle: BatchHandle): Followed<BatchState
   };
 }
 
-const MAY_HAVE_STARTED =
-  'The batch may have been started; if so, it continues. The same command again is safe and shows it; never send its rows under other ids.';
+const STARTING =
+  'checking every row; if this command is stopped, the batch may have been started: the same command again is safe';
 
 const withStartOptions = (command: Command): Command =>
   withBatchOptions(
-    command
+    withFormatChecks(command)
       .argument(
         '<path>',
         'CSV or NDJSON file below BATCH_DIR of the workers; -: at most 200 rows, a JSON array on standard input',
@@ -50,7 +58,7 @@ function addPlanAndStart(batch: Command, io: StarterIo, verbs: Verbs): void {
   verbs.add(withStartOptions(plan), async (connect, path: string, options: BatchStartOptions) => {
     const input = await readBatchInput(io, path, options);
     const { batches } = await connect();
-    const planned = await whileShowing(io.stderr, 'checking every row', () => batches.plan(input));
+    const planned = await whileShowing(io.stderr, 'checking every row', () => batches.plan(input, options));
     return { exitCode: EXIT.done, json: { plan: planned }, text: `${planText(planned)}\nnothing was started` };
   });
   const start = batch
@@ -62,12 +70,8 @@ function addPlanAndStart(batch: Command, io: StarterIo, verbs: Verbs): void {
     async (connect, path: string, options: BatchStartOptions & { wait?: true; timeout?: number }) => {
       const input = await readBatchInput(io, path, options);
       const { batches } = await connect();
-      // Until the report, Temporal may have accepted the start without this command knowing it.
-      const { batch, report } = await goingOn(io, MAY_HAVE_STARTED, async () => {
-        const handle = await whileShowing(io.stderr, 'checking every row', () => batches.start(input));
-        const started = followed(io, handle);
-        return { batch: started, report: await reportOfStart(started) };
-      });
+      const batch = followed(io, await whileShowing(io.stderr, STARTING, () => batches.start(input, options)));
+      const report = await reportOfStart(batch);
       if (!options.wait) return report;
       print(io.stderr, `${report.text}\n`);
       return watch(io, batch, { timeoutMs: options.timeout });

@@ -9,7 +9,7 @@ import { MAX_SIGNED_TOGETHER } from '../contract/signature.js';
 import { given, handleOf, type OneOrderOptions, parseWhole, signerOf, withKey, withOneOrder } from './arguments.js';
 import { decideOrder, readDecisionFile, type TypedDecision } from './order-verbs.js';
 import { whileShowing } from './progress.js';
-import { EXIT, goingOn, notDecided, type Report, type StarterIo, UsageError, type Verbs } from './report.js';
+import { EXIT, notDecided, type Report, type StarterIo, UsageError, type Verbs } from './report.js';
 import { headed, named } from './text.js';
 
 /** Options that one order alone is decided by. */
@@ -79,21 +79,15 @@ async function decideAll(
   digest: string | undefined,
   sign: SignOptions,
 ): Promise<Report> {
-  const plan = await whileShowing(io.stderr, 'looking for orders', (show) =>
-    orders.planDecisions(input, (done, of) => show(`looked at ${done} of ${of} orders`)),
-  );
+  const plan = await whileShowing(io.stderr, 'looking for orders', () => orders.planDecisions(input));
   const text = planText(plan, input.action, io.stdout.columns);
   const shown: Report = { exitCode: EXIT.done, json: { plan }, text };
   if (digest === undefined) return { ...shown, text: `${text}\nnothing was decided; --digest decides this very list` };
   if (digest !== plan.digest) {
     return notDecided(shown, 'nothing was decided: the list is no longer the one with that --digest');
   }
-  const says = 'what was decided so far stands; the same command without --digest shows the rest';
-  const result = await goingOn(io, says, () =>
-    whileShowing(io.stderr, 'deciding', (show) =>
-      orders.decideAll(plan, sign, (done, of) => show(`${done} of ${of} orders decided`)),
-    ),
-  );
+  const says = 'deciding; what is decided stands, and the same command without --digest shows the rest';
+  const result = await whileShowing(io.stderr, says, () => orders.decideAll(plan, sign));
   const isDone = result.refused.length + result.open.length === 0;
   return {
     exitCode: isDone ? EXIT.done : EXIT.undecided,
@@ -126,11 +120,10 @@ function planText(plan: DecideAllPlan, action: string, columns?: number): string
   ].join('\n');
 }
 
-const resultText = ({ decided, refused, gone, open }: DecideAllResult): string =>
+const resultText = ({ decided, refused, open }: DecideAllResult): string =>
   [
     `decided: ${decided.length} orders`,
     ...(refused.length > 0 ? [`refused: ${refused.length} orders, which stand as they stood`, ...left(refused)] : []),
-    ...(gone.length > 0 ? [`gone: ${gone.length} orders ended before: ${gone.join(', ')}`] : []),
     ...(open.length > 0
       ? [`no answer: ${open.length} orders, which may have taken it; look again`, ...left(open)]
       : []),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Diagnosis } from '../preflight/doctor.js';
-import { whileWaiting } from './progress.js';
+import { whileShowing } from './progress.js';
 import { EXIT, type Report, type StarterIo, type Verbs } from './report.js';
 import { table } from './text.js';
 
@@ -14,7 +14,7 @@ export function addDoctorVerb(program: Command, { stderr }: StarterIo, verbs: Ve
   verbs.addLocal(verb, async () => {
     // Loaded for this verb alone: it reads secrets of the service, and asks each account once for its balances.
     const { doctor } = await import('../preflight/doctor.js');
-    return reportOf(await whileWaiting(stderr, 'checking', doctor()));
+    return reportOf(await whileShowing(stderr, 'checking', doctor));
   });
 }
 

@@ -1,6 +1,7 @@
 import { FailedError, NotDecidedYetError, NoWorkerError, UnresolvedError } from '../client/errors.js';
-import { paced, whileShowing } from './progress.js';
-import { EXIT, goingOn, type Report, reportOfError, type StarterIo } from './report.js';
+import { print } from '../print.js';
+import { type Show, whileShowing } from './progress.js';
+import { EXIT, type Report, reportOfError, type StarterIo } from './report.js';
 
 /** Pace of the looks at the state; the wait for the end in between is what paces them. */
 const TICK_MS = 1_000;
@@ -27,8 +28,8 @@ export interface Followed<S, R> {
   /** Said in place of a state. */
   nobodyAnswers: string;
   stateText(state: S): string;
-  /** Command lines for what a person may decide; '' when there is nothing. */
-  commands(state: S): string;
+  /** Command lines for what a person may decide. */
+  commands(state: S): string[];
   /** A line of progress; a change of `key` is said at once. */
   progress(state: S | undefined): { line: string; key: string };
   wantsPerson(state: S): boolean;
@@ -45,14 +46,17 @@ async function stateIfAnswered<S>({ handle }: Pick<Followed<S, unknown>, 'handle
   }
 }
 
+const decidable = (commands: readonly string[]): string[] =>
+  commands.length === 0 ? [] : ['a person has to decide, one of:', ...commands.map((line) => `  ${line}`)];
+
 function reportOfState<S, R>(followed: Followed<S, R>, state: S | undefined): Report {
   const { name, id, never, nobodyAnswers } = followed;
-  const commands = state ? followed.commands(state) : '';
+  const commands = state ? followed.commands(state) : [];
   const shown = state ? followed.stateText(state) : nobodyAnswers;
   return {
     exitCode: EXIT.undecided,
-    json: { ...id, ...(state && { state }), ...(commands && { decide: commands.split(/\n */).slice(1) }) },
-    text: [shown, commands, `${name} is not decided yet; ${never}`].filter(Boolean).join('\n'),
+    json: { ...id, ...(state && { state }), ...(commands.length > 0 && { decide: commands }) },
+    text: [shown, ...decidable(commands), `${name} is not decided yet; ${never}`].join('\n'),
   };
 }
 
@@ -86,19 +90,20 @@ export function watch<S, R>(
 ): Promise<Report> {
   const { name, never, shownBy } = followed;
   const deadlineMs = Date.now() + timeoutMs;
-  const says = `${name} continues without this command; ${never}. Where it stands: ${shownBy}`;
-  const step = async (show: (line: string) => void): Promise<Report> => {
-    const showPaced = paced(io.stderr, show);
+  // Before the wait, for whoever stops this command meanwhile.
+  print(io.stderr, `${name} continues without this command; ${never}. Where it stands: ${shownBy}\n`);
+  const step = async (show: Show): Promise<Report> => {
     for (;;) {
       const end = await reportOfEnd(followed, { timeoutMs: Math.min(TICK_MS, Math.max(1, deadlineMs - Date.now())) });
       if (end) return end;
       const state = await stateIfAnswered(followed);
-      showPaced(followed.progress(state));
+      const { line, key } = followed.progress(state);
+      show(line, key);
       const isEnough = !toItsEnd && state !== undefined && followed.wantsPerson(state);
       if (isEnough || Date.now() >= deadlineMs) return reportOfState(followed, state);
     }
   };
-  return goingOn(io, says, () => whileShowing(io.stderr, `waiting for ${name.replaceAll('"', '')}`, step));
+  return whileShowing(io.stderr, `waiting for ${name}`, step);
 }
 
 /** What a start came to. One that has ended is shown: whoever starts it once more must not take it for one that is under way. */

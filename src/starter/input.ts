@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { BatchStart } from '../client/batches.js';
-import { checkBatchInput } from '../client/checked-input.js';
+import { type CheckOptions, checkBatchInput } from '../client/checked-input.js';
 import { InvalidInputError } from '../client/errors.js';
 import { type JsonInput, readJson } from '../validation/json-input.js';
 import { type BatchOptions, batchOptionsOf, given } from './arguments.js';
@@ -48,7 +48,7 @@ export function checkWith<T>({ value, errors }: ParsedInput, check: (value: unkn
 }
 
 /** What names a batch's rows and how it is started, beside the options it shares with schedules. */
-export interface BatchStartOptions extends BatchOptions {
+export interface BatchStartOptions extends BatchOptions, CheckOptions {
   id?: string;
   again?: true;
   latestSend?: string;
@@ -58,9 +58,8 @@ export interface BatchStartOptions extends BatchOptions {
 export async function readBatchInput(io: StarterIo, path: string, options: BatchStartOptions): Promise<BatchStart> {
   const { account, id, again, latestSend } = options;
   const common = { ...batchOptionsOf(options), ...given({ account, batchId: id, again, latestSend }) };
-  // Rules of ours alone are checked once it is known whether the account's workers waive them.
-  if (path !== '-') return checkBatchInput({ ...common, file: { path } }, 'warn');
+  if (path !== '-') return checkBatchInput({ ...common, file: { path } });
   const { value, errors } = parseInput(await readInput(path, io.stdin));
   const parsed = { value, errors: errors.map(({ field, reason }) => ({ field: `rows${field}`, reason })) };
-  return checkWith(parsed, (rows) => checkBatchInput({ ...common, rows }, 'warn'));
+  return checkWith(parsed, (rows) => checkBatchInput({ ...common, rows }, options));
 }

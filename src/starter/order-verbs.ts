@@ -1,9 +1,9 @@
-import { checkOrderInput } from '../client/checked-input.js';
+import { type CheckOptions, checkOrderInput } from '../client/checked-input.js';
 import { InvalidInputError } from '../client/errors.js';
 import type { OrderFilter } from '../client/list-orders.js';
 import type { OrderHandle } from '../client/order-handle.js';
 import type { SignOptions } from '../client/signing.js';
-import type { PaymentOrders } from '../client.js';
+import type { PaymentOrders, StartOptions } from '../client.js';
 import { maskName } from '../contract/masking.js';
 import type { AfterEndResult } from '../contract/order/after-end.js';
 import type { OrderInput, OrderResult } from '../contract/order/input-and-result.js';
@@ -11,9 +11,10 @@ import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { OrderType } from '../contract/order/types.js';
 import { type Followed, reportOfStart, show } from './follow.js';
 import { checkWith, parseInput, readInput } from './input.js';
-import { EXIT, exitCodeOfResult, goingOn, notDecided, type Report, type StarterIo, UsageError } from './report.js';
+import { whileShowing } from './progress.js';
+import { EXIT, exitCodeOfResult, notDecided, type Report, type StarterIo, UsageError } from './report.js';
 import {
-  decideText,
+  decideCommands,
   elsewhereText,
   listText,
   NOBODY_ANSWERS,
@@ -47,7 +48,7 @@ export function followed({ self }: StarterIo, handle: OrderHandle): Followed<Ord
     endedBefore: `${name} was started before with the same input, and has ended`,
     nobodyAnswers: NOBODY_ANSWERS,
     stateText: (state) => stateText(orderId, state),
-    commands: (state) => decideText(self, account, typedName(handle), state),
+    commands: (state) => decideCommands(self, account, typedName(handle), state),
     progress: (state) => ({ line: progressLine(state), key: progressLine(state) }),
     wantsPerson,
     ended: (result) =>
@@ -62,11 +63,11 @@ export async function readOrderInput<T extends OrderType>(
   io: StarterIo,
   type: T,
   file: string,
-  account?: string,
+  { account, formatChecks }: { account?: string } & CheckOptions,
 ): Promise<OrderInput<T>> {
   return checkWith(parseInput(await readInput(file, io.stdin)), (value) => {
-    // Rules of ours alone are checked once it is known whether the account's workers waive them.
-    const input = checkOrderInput(type, account === undefined ? value : { account, ...Object(value) }, 'warn');
+    const given = account === undefined ? value : { account, ...Object(value) };
+    const input = checkOrderInput(type, given, { formatChecks });
     if (account === undefined || input.account === account) return input;
     throw new InvalidInputError([{ field: 'account', reason: 'differs from --account' }]);
   });
@@ -78,15 +79,12 @@ export async function startOrder(
   orders: PaymentOrders,
   type: OrderType,
   input: OrderInput,
-  again: boolean,
+  options: StartOptions,
 ): Promise<{ handle: OrderHandle; report: Report }> {
-  const { account, order } = input;
-  const { name, never, shownBy } = followed(io, orders.order(order.order_id, { account }));
-  const says = `${name} may have been started; if so, it continues. The same command again is safe; ${never}. Where it stands: ${shownBy}`;
-  // Up to its first line: Temporal may have taken the start long before a person reads of it.
-  return goingOn(io, says, async () => {
-    const handle = await orders.start(type, input, { again });
-    const notServed = (await orders.isServed(account)) ? undefined : NOT_SERVED(handle.account);
+  const says = `starting order "${input.order.order_id}"; if this command is stopped, the order may have been started: the same command again is safe, never start it under another id`;
+  return whileShowing(io.stderr, says, async () => {
+    const handle = await orders.start(type, input, options);
+    const notServed = (await orders.isServed(handle.account)) ? undefined : NOT_SERVED(handle.account);
     return { handle, report: await reportOfStart(followed(io, handle), handle.recovered ? RECOVERED : notServed) };
   });
 }
@@ -142,16 +140,6 @@ export async function decideOrder(
     exitCode: EXIT.done,
     json: { ...followed(io, handle).id, decided: typed.action, state },
     text: `order "${handle.orderId}" took the decision ${typed.action}. To follow it: ${waitedFor(io, handle)}`,
-  };
-}
-
-/** Asks that an order sends nothing any more; whether something was sent before shows by its end. */
-export async function cancelOrder(io: StarterIo, handle: OrderHandle): Promise<Report> {
-  await handle.cancel();
-  return {
-    exitCode: EXIT.done,
-    json: { ...followed(io, handle).id, cancelRequested: true },
-    text: `Cancellation of order "${handle.orderId}" is requested. If nothing was sent, it ends as OrderCancelled. If it was sent, it is followed to its end: ${waitedFor(io, handle)}`,
   };
 }
 

@@ -1,6 +1,7 @@
 import { Argument, Command, CommanderError } from 'commander';
 import type { OrderHandle } from '../client/order-handle.js';
-import type { PaymentOrders } from '../client.js';
+import type { PaymentOrders, StartOptions } from '../client.js';
+import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { maskWallets } from '../contract/wallets.js';
 import { print, printJson } from '../print.js';
@@ -10,8 +11,7 @@ import {
   handleOf,
   type OneOrderOptions,
   parseWhole,
-  withAccount,
-  withJson,
+  withFormatChecks,
   withOneOrder,
   withTimeout,
 } from './arguments.js';
@@ -20,7 +20,7 @@ import { addBatchVerbs } from './batch-verbs.js';
 import { addDecideVerb } from './decide-verb.js';
 import { addDoctorVerb } from './doctor-verb.js';
 import { show, watch } from './follow.js';
-import { cancelOrder, followed, listOrders, readOrderInput, startOrder } from './order-verbs.js';
+import { followed, listOrders, readOrderInput, startOrder } from './order-verbs.js';
 import { addReconcileVerb } from './reconcile-verb.js';
 import { addReplayVerb } from './replay-verb.js';
 import { type Act, type Report, reportOfError, type StarterIo, type Verbs, withoutValue } from './report.js';
@@ -44,12 +44,13 @@ function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
     .argument('<file>', 'JSON order input, - for standard input')
     .option('--wait', 'follow it to its end or until a person has to decide')
     .option('--again', 'the id was used by an order that ended without existing at the service: start it anew');
-  type OrderStartOptions = CommonOptions & { wait?: true; again?: true; timeout?: number };
+  type OrderStartOptions = CommonOptions & StartOptions & { wait?: true; timeout?: number };
   verbs.add(
-    withTimeout(start, 'with --wait: wait at most this long'),
-    async (connect, type: OrderType, file: string, { account, again, wait, timeout }: OrderStartOptions) => {
-      const input = await readOrderInput(io, type, file, account);
-      const { handle, report } = await startOrder(io, await connect(), type, input, again ?? false);
+    withFormatChecks(withTimeout(start, 'with --wait: wait at most this long')),
+    async (connect, type: OrderType, file: string, options: OrderStartOptions) => {
+      const { again, formatChecks, wait, timeout } = options;
+      const input = await readOrderInput(io, type, file, options);
+      const { handle, report } = await startOrder(io, await connect(), type, input, { again, formatChecks });
       if (!wait) return report;
       print(io.stderr, `${report.text}\n`);
       const end = await watch(io, followed(io, handle), { timeoutMs: timeout });
@@ -60,7 +61,7 @@ function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
 }
 
 function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
-  const order = program.command('order').description('orders: start, show, wait, decide, cancel, list');
+  const order = program.command('order').description('orders: start, show, wait, decide, list');
   addStart(order, io, verbs);
   type OneOptions = OneOrderOptions & { timeout?: number };
   const addOne = (command: Command, act: (handle: OrderHandle, options: OneOptions) => Promise<Report>): void =>
@@ -73,8 +74,6 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
     watch(io, followed(io, handle), { timeoutMs: timeout }),
   );
   addDecideVerb(order, io, verbs);
-  const cancel = order.command('cancel').description('send nothing of it any more; what was sent goes on to its end');
-  addOne(cancel, (handle) => cancelOrder(io, handle));
   const list = order
     .command('list')
     .description('orders known to Temporal, newest first')
@@ -101,8 +100,13 @@ function buildProgram(io: StarterIo, run: (act: Act, typed: never[]) => Promise<
       outputError: (text, write) => write(maskWallets(withoutValue(text))),
     });
   const verbs: Verbs = {
-    add: (command, act) => verbs.addLocal(withAccount(command), act),
-    addLocal: (command, act) => void withJson(command).action((...typed) => run(act, typed as never[])),
+    add: (command, act) =>
+      verbs.addLocal(command.option('--account <name>', `service account (default: ${DEFAULT_ACCOUNT})`), act),
+    addLocal: (command, act) =>
+      void command
+        .option('--json', 'print exactly one JSON object')
+        .option('--show-wallets', 'with --json: wallets, payees and clients in full')
+        .action((...typed) => run(act, typed as never[])),
   };
   addOrderVerbs(program, io, verbs);
   addBatchVerbs(program, io, verbs);

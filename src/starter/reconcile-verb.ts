@@ -1,17 +1,15 @@
 import type { Command } from 'commander';
 import { checkReconcileInput, type ReconcileState } from '../client/reconcile.js';
-import type { PaymentOrders } from '../client.js';
 import {
   type BalanceGap,
   type ChainSummary,
   disagreementOf,
   type Finding,
-  type ReconcileInput,
   type ReconcileResult,
 } from '../contract/reconcile/reconcile.js';
 import { type CommonOptions, given, parseTimeout, withTimeout } from './arguments.js';
 import { whileShowing } from './progress.js';
-import { EXIT, type Report, type StarterIo, UsageError, type Verbs } from './report.js';
+import { EXIT, type StarterIo, type Verbs } from './report.js';
 import { named, table } from './text.js';
 
 interface ReconcileVerbOptions extends CommonOptions {
@@ -19,14 +17,8 @@ interface ReconcileVerbOptions extends CommonOptions {
   to?: string;
   recover?: true;
   openTooLong?: number;
-  every?: number;
   timeout?: number;
 }
-
-/** `--every never` ends the schedule. */
-const NEVER = 0;
-
-const parseEvery = (text: string): number => (text === 'never' ? NEVER : parseTimeout(text));
 
 function progressLine({ progress, trouble }: ReconcileState): string {
   if (!progress) return trouble ? `waiting: ${trouble}` : 'waiting for a worker';
@@ -44,8 +36,8 @@ const SHOWN_FIELDS = ['class', 'order_id', 'order_uuid', 'status', 'verdict', 'd
 
 const rowCells = (row: Finding): string[] => SHOWN_FIELDS.map((field) => row[field] ?? '');
 
-/** What was found, for people. */
-export function reconcileText(result: ReconcileResult): string {
+/** Returns what was found, for people. */
+function reconcileText(result: ReconcileResult): string {
   const { classes, disagreements, malformed, gaps, chains, notes, report } = result;
   const counts = Object.entries(classes).flatMap(([name, count]) => (count > 0 ? [`${name} ${count}`] : []));
   const shown = [['class', 'order', 'uuid', 'at the service', 'here', ''], ...disagreements.map(rowCells)];
@@ -66,40 +58,7 @@ export function reconcileText(result: ReconcileResult): string {
   ].join('\n');
 }
 
-/** Reconciles with progress on stderr; exit 1 where something needs a person. What was mended does not. */
-async function runReconcile(
-  io: StarterIo,
-  orders: PaymentOrders,
-  input: ReconcileInput,
-  timeoutMs?: number,
-): Promise<Report> {
-  const result = await whileShowing(io.stderr, 'waiting for a worker', (show) =>
-    orders.reconcile(input, { timeoutMs, onState: (state) => show(progressLine(state)) }),
-  );
-  const disagreement = disagreementOf(result);
-  return {
-    exitCode: disagreement ? EXIT.endedWithoutSuccess : EXIT.done,
-    json: { ...(disagreement && { disagreement }), result },
-    text: reconcileText(result),
-  };
-}
-
-async function setSchedule(orders: PaymentOrders, everyMs: number, input: ReconcileInput): Promise<Report> {
-  const { account, openTooLongMs } = input;
-  if (everyMs === NEVER) {
-    const existed = await orders.unscheduleReconcile(account);
-    const text = existed ? 'the schedule is deleted' : 'there was no schedule';
-    return { exitCode: EXIT.done, json: { scheduled: false, existed }, text };
-  }
-  await orders.scheduleReconcile(given({ everyMs, account, openTooLongMs }));
-  const text = `reconciled every ${everyMs / 60_000} minutes from now on; what needs a person raises attention`;
-  return { exitCode: EXIT.done, json: { scheduled: true, everyMs }, text };
-}
-
-const inputOf = ({ account, from, to, recover, openTooLong }: ReconcileVerbOptions): ReconcileInput =>
-  checkReconcileInput(given({ account, from, to, recover, openTooLongMs: openTooLong }));
-
-/** Adds `reconcile`. */
+/** Adds `reconcile`; exit 1 where something needs a person. What was mended does not. */
 export function addReconcileVerb(program: Command, io: StarterIo, verbs: Verbs): void {
   const verb = program
     .command('reconcile')
@@ -107,15 +66,19 @@ export function addReconcileVerb(program: Command, io: StarterIo, verbs: Verbs):
     .option('--from <time>', 'orders created from then on, ISO or "YYYY-MM-DD hh:mm:ss" UTC (default: 72 h ago)')
     .option('--to <time>', 'orders created until then (default: now)')
     .option('--recover', "Temporal's database was lost or is old: follow every open order that nobody follows")
-    .option('--open-too-long <duration>', 'report orders not final for longer (default: 24h)', parseTimeout)
-    .option('--every <duration>', 'from now on by the clock instead of once, such as 24h; never ends it', parseEvery);
+    .option('--open-too-long <duration>', 'report orders not final for longer (default: 24h)', parseTimeout);
   verbs.add(withTimeout(verb, 'wait at most this long'), async (connect, options: ReconcileVerbOptions) => {
-    const { every, from, to, recover, timeout } = options;
-    if (every !== undefined && (from ?? to ?? recover) !== undefined) {
-      throw new UsageError('--every goes without --from, --to and --recover');
-    }
-    const input = inputOf(options);
+    const { account, from, to, recover, openTooLong, timeout: timeoutMs } = options;
+    const input = checkReconcileInput(given({ account, from, to, recover, openTooLongMs: openTooLong }));
     const orders = await connect();
-    return every === undefined ? runReconcile(io, orders, input, timeout) : setSchedule(orders, every, input);
+    const result = await whileShowing(io.stderr, 'waiting for a worker', (show) =>
+      orders.reconcile(input, { timeoutMs, onState: (state) => show(progressLine(state)) }),
+    );
+    const disagreement = disagreementOf(result);
+    return {
+      exitCode: disagreement ? EXIT.endedWithoutSuccess : EXIT.done,
+      json: { ...(disagreement && { disagreement }), result },
+      text: reconcileText(result),
+    };
   });
 }

@@ -96,21 +96,8 @@ export interface StarterIo {
   /** Progress and errors for people. */
   stderr: Writable & { isTTY?: boolean };
   connect: Connect;
-  /** What a person reads who stops this command from outside, such as by Ctrl-C, while it waits. */
-  ifStopped?: { says?: string | undefined };
   /** How this command is typed, for the command lines it suggests. */
   self: string;
-}
-
-/** Waits for what goes on without this command; whoever stops it meanwhile reads `says`. */
-export async function goingOn<T>({ ifStopped = {} }: StarterIo, says: string, wait: () => Promise<T>): Promise<T> {
-  const { says: before } = ifStopped;
-  ifStopped.says = says;
-  try {
-    return await wait();
-  } finally {
-    ifStopped.says = before;
-  }
 }
 
 /** Commander repeats an unknown `--option=value` in full: the value may be a secret that somebody tried to pass. */

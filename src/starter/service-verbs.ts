@@ -4,7 +4,7 @@ import { shownRefOf } from '../contract/callback-url.js';
 import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { type AddressListQuery, isMalformed } from '../contract/service-objects.js';
 import { type CommonOptions, parseWhole } from './arguments.js';
-import { whileWaiting } from './progress.js';
+import { whileShowing } from './progress.js';
 import { type Connect, EXIT, type Report, type StarterIo, type Verbs } from './report.js';
 import { rowsText } from './text.js';
 
@@ -31,7 +31,7 @@ const addressRow = (one: object): Row =>
 /** Adds `rates`, `balances` and `address`: what a worker reads or creates for us with its secrets. */
 export function addServiceVerbs(program: Command, { stdout, stderr }: StarterIo, verbs: Verbs): void {
   const answered = async <T>(connect: Connect, ask: (orders: PaymentOrders) => Promise<T>): Promise<T> =>
-    whileWaiting(stderr, 'waiting for a worker and the payment service', ask(await connect()));
+    whileShowing(stderr, 'waiting for a worker and the payment service', async () => ask(await connect()));
   /** What was asked for is not all there where a row cannot be read. */
   const shown = (json: object, fields: readonly string[], rows: readonly Row[]): Report => ({
     exitCode: rows.some(isMalformed) ? EXIT.endedWithoutSuccess : EXIT.done,

@@ -24,10 +24,7 @@ const TEXTS = new Set(['description', 'error_message']);
 /** Where a client has to pay. */
 const IN_FULL = /^(?:address|deposit_(?:address|memo|url))$/;
 
-/**
- * What `--json` prints: a copy with wallets, payees and clients masked, as the text for people has them. Logs and pipelines
- * keep what a command prints. Where a client has to pay (`deposit_address`, memo and URL) stands in full.
- */
+/** Returns a copy for `--json` with wallets, payees and clients masked; where a client has to pay stands in full. */
 export function withoutWallets(value: unknown, name = '', isPrivate = false): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutWallets(item, name, isPrivate));
   // A Date prints itself.

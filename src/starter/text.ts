@@ -129,9 +129,9 @@ export function progressLine(state: OrderState | undefined): string {
   return `${state.phase}, ${status}${state.attention ? `, attention: ${state.attention.reason}` : ''}`;
 }
 
-/** Command lines that decide on what `state` shows, one per decision that would be taken; '' when nothing is to be decided. */
-export function decideText(self: string, account: string, orderId: string, state: OrderState): string {
-  const lines = state.decisions.map(({ does, needs, decision }) => {
+/** Returns the command lines that decide on what `state` shows, one per decision that would be taken. */
+export const decideCommands = (self: string, account: string, orderId: string, state: OrderState): string[] =>
+  state.decisions.map(({ does, needs, decision }) => {
     // Wallets never stand on a command line.
     const inFile = needs === 'revertTo' || needs === 'wallet_details' ? `<file with {"${needs}": …}>` : undefined;
     const toFill = [
@@ -139,10 +139,8 @@ export function decideText(self: string, account: string, orderId: string, state
       ['--file', inFile] as const,
     ];
     const words = [`order decide ${orderId}`, ofAccount(account), ...optionsOf(decision), ...toFill];
-    return `  ${suggested(self, [...words, keyFor(state.onlyByCommand)], does)}`;
+    return suggested(self, [...words, keyFor(state.onlyByCommand)], does);
   });
-  return lines.length === 0 ? '' : ['a person has to decide, one of:', ...lines].join('\n');
-}
 
 const sinceText = (attention: ListedAttention | undefined): string => attention?.since.toISOString() ?? '';
 

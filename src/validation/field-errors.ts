@@ -10,9 +10,6 @@ export const FORMAT_CHECKS = ['refuse', 'warn'] as const;
 /** One of the two. */
 export type FormatChecks = (typeof FORMAT_CHECKS)[number];
 
-/** Read of a worker's setting for an account, beside the reads of the service: a client asks before it refuses. */
-export const FORMAT_CHECKS_READ = 'formatChecks';
-
 /** Finding of a check. `rule`: 'format' is a rule of ours; 'note' is told and never refused. */
 export interface Remark extends FieldError {
   rule?: 'format' | 'note';

@@ -76,53 +76,6 @@ describe('an id that is used', () => {
     }
     expect(heardOf(first.order.order_id)).toBe(requests);
   });
-
-  it('may be used again after the service rejected the order', async () => {
-    const orderId = newOrderId('client-again');
-    const rejected = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker: 'create=400' }));
-    await expect(rejected.result()).rejects.toMatchObject({ type: 'OrderRejected' });
-    const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId), { again: true });
-    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
-    expect(executed(orderId)).toBe(1);
-  });
-
-  it('may not be used again after an order that exists, whatever became of it', async () => {
-    const input = orderInput('withdraw', newOrderId('client-again'), { marker: 'outcome=error' });
-    await (await lab.orders.start('withdraw', input)).result();
-    await expect(lab.orders.start('withdraw', input, { again: true })).rejects.toMatchObject({
-      name: 'RefusedError',
-      subject: 'order',
-      request: 'again',
-      undecided: false,
-    });
-  });
-});
-
-describe('a parked order', () => {
-  it('takes a decision on the revision shown and ends', async () => {
-    const marker = 'outcome=completed_partially fraction=0.5';
-    const input = orderInput('withdraw', newOrderId('client-parked'), { marker, compensation: 'ask' });
-    const handle = await lab.orders.start('withdraw', input);
-    await expect.poll(async () => (await handle.state()).phase, { timeout: 60_000 }).toBe('parked');
-    const { revision, attention } = await handle.state();
-    expect(attention?.allowed).toContain('accept');
-    const decision = { action: 'accept', by: 'test', reason: 'small change', revision } as const;
-    await expect(handle.decide({ ...decision, revision: revision - 1 })).rejects.toMatchObject({
-      name: 'RefusedError',
-      subject: 'order',
-      request: 'decision',
-    });
-    await handle.decide(decision);
-    expect(await handle.result()).toMatchObject({ outcome: 'completed_partially', compensation: { status: 'none' } });
-  });
-
-  it('is listed as one that needs attention', async () => {
-    const marker = 'outcome=completed_partially fraction=0.5';
-    const input = orderInput('withdraw', newOrderId('client-attention'), { marker, compensation: 'ask' });
-    const { orderId } = await lab.orders.start('withdraw', { ...input, batchId: 'attention' });
-    const found = () => lab.orders.list({ needsAttention: true, status: 'parked', batchId: 'attention' });
-    await expect.poll(found, { timeout: 60_000 }).toEqual([expect.objectContaining({ orderId, needsAttention: true })]);
-  });
 });
 
 describe('signed reads through a worker', () => {

@@ -212,44 +212,14 @@ describe('create', () => {
     expect((await describeOrder('create-2')).historyLength).toBeLessThan(12);
   });
 
-  it('of a closed order returns its last state', async () => {
-    const handle = await fixture.orders.start('withdraw', payout('create-3'));
-    await end(fixture, 'create-3');
-    await handle.result();
-    expect((await fixture.orders.create('withdraw', payout('create-3'))).order.status).toBe('completed');
-  });
-
   it('shows a conflict at once, although the other order is never created', async () => {
     await fixture.orders.start('withdraw', payout('create-4', 'never-created'));
     await expect(fixture.orders.create('withdraw', payout('create-4'))).rejects.toBeInstanceOf(ConflictError);
-  });
-
-  it('shows a conflict with a closed order', async () => {
-    const { handle } = await fixture.orders.create('withdraw', payout('create-5'));
-    await end(fixture, 'create-5');
-    await handle.result();
-    await expect(fixture.orders.create('withdraw', payout('create-5', 'other'))).rejects.toBeInstanceOf(ConflictError);
-  });
-
-  it('rejects with the failure type when no order comes to exist', async () => {
-    await fixture.orders.start('withdraw', payout('create-6', 'fails:OrderAbsent'));
-    await expect(fixture.orders.create('withdraw', payout('create-6', 'fails:OrderAbsent'))).rejects.toMatchObject({
-      name: 'FailedError',
-      subject: 'order',
-      type: 'OrderAbsent',
-    });
   });
 
   it('tells a caller whose time is over that the order goes on', async () => {
     const waiting = fixture.orders.create('withdraw', payout('create-7', 'never-created'), { timeoutMs: 1_500 });
     await expect(waiting).rejects.toThrow(/Call again with the same id\. A new id could pay twice/);
     expect((await describeOrder('create-7')).status.name).toBe('RUNNING');
-  });
-
-  it('again starts anew and returns the order', async () => {
-    const failed = await fixture.orders.start('withdraw', payout('create-8', 'fails:OrderCancelled'));
-    await failed.result().catch(() => undefined);
-    const { order } = await fixture.orders.create('withdraw', payout('create-8'), { again: true });
-    expect(order.order_uuid).toBe('uuid-create-8');
   });
 });

@@ -10,7 +10,6 @@ const decision = { action: 'accept', by: 'ann', reason: 'looked it up', revision
 
 const waits: Record<string, (timeoutMs: number) => Promise<unknown>> = {
   create: (timeoutMs) => fixture.orders.create('withdraw', payout('bad-time'), { timeoutMs }),
-  'create again': (timeoutMs) => fixture.orders.create('withdraw', payout('bad-time'), { timeoutMs, again: true }),
   created: (timeoutMs) => fixture.orders.order('bad-time').created({ timeoutMs }),
   final: (timeoutMs) => fixture.orders.order('bad-time').final({ timeoutMs }),
   result: (timeoutMs) => fixture.orders.order('bad-time').result({ timeoutMs }),
@@ -35,20 +34,6 @@ describe('a time to wait', () => {
   it.each(Object.entries(waits))('of a millisecond does not make Temporal unreachable: %s', async (_name, wait) => {
     const error = await wait(1).catch((thrown: unknown) => thrown);
     expect(String(error)).not.toContain('cannot reach Temporal');
-  });
-
-  it('of a millisecond does not decide whether a create was started: it says so, and what to do', async () => {
-    const errors = await Promise.all(
-      Array.from({ length: 10 }, (_, index) =>
-        fixture.orders
-          .create('withdraw', payout(`short-${index}`), { timeoutMs: 1 })
-          .catch((thrown: unknown) => String(thrown)),
-      ),
-    );
-    for (const error of errors) {
-      expect(error).toMatch(/not known whether order short-\d was started: send the same|never start it under another/);
-      expect(error).not.toContain('cannot reach Temporal');
-    }
   });
 
   it('that is longer than timers can be waits as long as they can', async () => {

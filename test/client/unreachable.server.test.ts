@@ -49,38 +49,6 @@ describe.concurrent('when Temporal does not answer,', () => {
   );
 
   it(
-    'create does not say that an order goes on whose start was refused',
-    onLine(async (line, orders) => {
-      await line.cut();
-      await expect(orders.create('withdraw', payout('cut-1'), { timeoutMs })).rejects.toMatchObject(notKnown('cut-1'));
-      await requireUnknown('cut-1');
-    }),
-  );
-
-  it(
-    'create does not say that an order goes on whose start was lost',
-    onLine(async (line, orders) => {
-      line.mode = 'silent';
-      await expect(orders.create('withdraw', payout('lost-1'), { timeoutMs })).rejects.toMatchObject(
-        notKnown('lost-1'),
-      );
-      await requireUnknown('lost-1');
-    }),
-  );
-
-  it(
-    'create does not say so either once Temporal is back and knows no such order',
-    onLine(async (line, orders) => {
-      line.mode = 'silent';
-      const creating = orders.create('withdraw', payout('lost-2'), { timeoutMs });
-      setTimeout(line.heal, timeoutMs + 500);
-      await expect(creating).rejects.toMatchObject(notKnown('lost-2'));
-      await expect(creating).rejects.toThrow('no answer to the start in time');
-      await requireUnknown('lost-2');
-    }),
-  );
-
-  it(
     'create leaves it open where only the answer was lost, and the same input again finds the order',
     onLine(async (line, orders) => {
       line.mode = 'deaf';
@@ -99,26 +67,16 @@ describe.concurrent('when Temporal does not answer,', () => {
     }),
   );
 
-  for (const wait of ['created', 'final', 'result'] as const) {
-    it(
-      `a wait for ${wait} does not say that the order goes on`,
-      onLine(async (line, orders) => {
-        line.mode = 'silent';
-        await expect(orders.order('nobody-knows')[wait]({ timeoutMs })).rejects.toMatchObject({
-          name: 'TemporalUnreachableError',
-        });
-      }),
-    );
-  }
-
-  it(
-    'a wait for a batch does not say that it goes on',
+  it.each([
+    ['created', (orders: PaymentOrders) => orders.order('nobody-knows').created({ timeoutMs })],
+    ['final', (orders: PaymentOrders) => orders.order('nobody-knows').final({ timeoutMs })],
+    ['result', (orders: PaymentOrders) => orders.order('nobody-knows').result({ timeoutMs })],
+    ['a batch', (orders: PaymentOrders) => orders.batches.handle('nobody-knows').result({ timeoutMs })],
+  ] as const)('a wait for %s does not say that it goes on', (_, wait) =>
     onLine(async (line, orders) => {
       line.mode = 'silent';
-      await expect(orders.batches.handle('nobody-knows').result({ timeoutMs })).rejects.toMatchObject({
-        name: 'TemporalUnreachableError',
-      });
-    }),
+      await expect(wait(orders)).rejects.toMatchObject({ name: 'TemporalUnreachableError' });
+    })(),
   );
 
   it(

@@ -44,7 +44,7 @@ describe('without a worker', () => {
     const decision = { action: 'accept', by: 'ann', reason: 'looked it up', revision: 1 } as const;
     const calls = [handle.decide(decision), handle.decide(decision, { timeoutMs: 1_000 })];
     await Promise.all(calls.map((call) => expect(call).rejects.toMatchObject({ name: 'NoWorkerError' })));
-    await expect(calls[0]).rejects.toThrow('look whether the decision was taken');
+    await expect(calls[0]).rejects.toThrow('before you repeat "decide"');
   }, 40_000);
 
   it('create waits as long as the caller allows, and the order goes on', async () => {

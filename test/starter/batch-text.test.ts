@@ -1,5 +1,4 @@
-import { Writable } from 'node:stream';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { BatchPlan, BatchResult, BatchState } from '../../src/contract/batch/batch.js';
 import {
   amountsLeft,
@@ -10,7 +9,6 @@ import {
   followLine,
   planText,
 } from '../../src/starter/batch-text.js';
-import { paced } from '../../src/starter/progress.js';
 
 const plan: BatchPlan = {
   account: 'default',
@@ -113,15 +111,13 @@ describe('a batch that goes on', () => {
       { update: 'approve', does: 'pays it', argument: { digest, by, runId: 'r-1' }, onlyByCommand: 'signed' },
       { update: 'resume', does: 'sends the rest', argument: { by, reason, pausedAt: 'z' } },
     ];
-    const lines = batchCommands('payment-orders', 'shop', { ...state, choices })
-      .split('\n')
-      .slice(1);
+    const lines = batchCommands('payment-orders', 'shop', { ...state, choices });
     const of = 'payroll.1 --account shop';
     expect(lines).toEqual([
-      `  payment-orders batch approve ${of} --digest ${digest} --by '<your name>' --key '<file of your private key>'  # pays it; not by who started it`,
-      `  payment-orders batch resume ${of} --by '<your name>' --reason '<why>' --paused-at z  # sends the rest`,
+      `payment-orders batch approve ${of} --digest ${digest} --by '<your name>' --key '<file of your private key>'  # pays it; not by who started it`,
+      `payment-orders batch resume ${of} --by '<your name>' --reason '<why>' --paused-at z  # sends the rest`,
     ]);
-    expect(batchCommands('payment-orders', 'default', state)).toBe('');
+    expect(batchCommands('payment-orders', 'default', state)).toEqual([]);
     expect(followLine('payment-orders', { account: 'shop', batchId: 'payroll.1' })).toBe(
       'payment-orders batch show payroll.1 --account shop --watch',
     );
@@ -148,32 +144,5 @@ describe('a batch that ended', () => {
     expect(text).toContain('payroll.1.rejected.csv');
     expect(text).toContain('line 3, 7: same wallet and amount');
     expect(batchResultText({ ...result, moved: {}, report: undefined })).toContain('nothing');
-  });
-});
-
-describe('progress', () => {
-  /** What is shown in 25 s of sending, and of another phase after them. */
-  function shown(isTTY: boolean): string[] {
-    vi.useFakeTimers();
-    try {
-      const lines: string[] = [];
-      const show = paced(Object.assign(new Writable(), { isTTY }), (line) => void lines.push(line));
-      for (let seconds = 0; seconds < 25; seconds += 1) {
-        show({ line: `${seconds} rows`, key: 'sending' });
-        vi.advanceTimersByTime(1_000);
-      }
-      show({ line: '25 rows', key: 'following' });
-      return lines;
-    } finally {
-      vi.useRealTimers();
-    }
-  }
-
-  it('is a line per phase and now and then where there is no terminal', () => {
-    expect(shown(false)).toEqual(['0 rows', '10 rows', '20 rows', '25 rows']);
-  });
-
-  it('is every line on a terminal', () => {
-    expect(shown(true)).toHaveLength(26);
   });
 });

@@ -1,9 +1,11 @@
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { startProgress, whileWaiting } from '../../src/starter/progress.js';
+import { startProgress, whileShowing } from '../../src/starter/progress.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
+
+const TERMINAL = { isTTY: true, cursorTo: () => true, clearLine: () => true, moveCursor: () => true };
 
 function recorder(): { stream: Writable; lines: string[] } {
   const lines: string[] = [];
@@ -24,34 +26,32 @@ it('off a terminal there is a line per change, and at least one every 10 s', asy
   expect(lines).toEqual(['0 s: creating', '4 s: following', '14 s: following', '24 s: following']);
 });
 
+it('off a terminal, lines with one key are shown now and then, the latest each time', async () => {
+  const { stream, lines } = recorder();
+  const progress = startProgress(stream);
+  for (let rows = 0; rows < 25; rows += 1) {
+    progress.show(`${rows} rows`, 'sending');
+    await vi.advanceTimersByTimeAsync(1_000);
+  }
+  progress.show('25 rows', 'following');
+  progress.stop();
+  expect(lines).toEqual(['0 s: 0 rows', '10 s: 9 rows', '20 s: 19 rows', '25 s: 25 rows']);
+});
+
 it('on a terminal there is a spinner with the newest line', async () => {
   const { stream, lines } = recorder();
-  const cursor = { cursorTo: () => true, clearLine: () => true, moveCursor: () => true };
-  const progress = startProgress(Object.assign(stream, { isTTY: true, ...cursor }));
-  progress.show('creating');
-  progress.show('following');
+  const progress = startProgress(Object.assign(stream, TERMINAL));
+  progress.show('creating', 'key');
+  progress.show('following', 'key');
   await vi.advanceTimersByTimeAsync(1_000);
   progress.stop();
   expect(lines.join('')).toContain('following');
 });
 
-it('an answer that takes longer than 3 s is said to be waited for, and one that comes ends that', async () => {
+it('a step that fails ends its progress, too', async () => {
   const { stream, lines } = recorder();
-  const answerAfter = (ms: number) => new Promise<string>((resolve) => setTimeout(resolve, ms, 'answer'));
-  const soon = whileWaiting(stream, 'waiting for a worker', answerAfter(2_000));
-  await vi.advanceTimersByTimeAsync(10_000);
-  expect(await soon).toBe('answer');
-  expect(lines).toEqual([]);
-  const late = whileWaiting(stream, 'waiting for a worker', answerAfter(14_000));
-  await vi.advanceTimersByTimeAsync(60_000);
-  expect(await late).toBe('answer');
-  expect(lines).toEqual(['0 s: waiting for a worker', '10 s: waiting for a worker']);
-});
-
-it('an answer that fails late ends the waiting, too', async () => {
-  const { stream, lines } = recorder();
-  const failing = new Promise((_, reject) => setTimeout(reject, 5_000, new Error('no worker')));
-  const waiting = expect(whileWaiting(stream, 'waiting for a worker', failing)).rejects.toThrow('no worker');
+  const failing = () => new Promise((_, reject) => setTimeout(reject, 5_000, new Error('no worker')));
+  const waiting = expect(whileShowing(stream, 'waiting for a worker', failing)).rejects.toThrow('no worker');
   await vi.advanceTimersByTimeAsync(60_000);
   await waiting;
   expect(lines).toEqual(['0 s: waiting for a worker']);

@@ -17,47 +17,28 @@ afterAll(async () => {
   await temporal?.close();
 });
 
-const starter = (args: string[], stdin?: string) =>
-  startProcess('src/starter.ts', temporalEnv(temporal), { args, stdin });
-
-test.for([
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const)('%s while a command waits says that the order continues, and leaves it alone', async ([signal, code]) => {
-  const orderId = newOrderId('stopped');
-  const input = JSON.stringify(orderInput('withdraw', orderId));
-  const waiting = starter(['order', 'start', 'withdraw', '-', '--wait', '--json'], input);
-  await vi.waitUntil(() => waiting.stderr().includes(`waiting for order ${orderId}`), { timeout: 60_000 });
-  waiting.kill(signal);
-  expect(await waiting.exited, waiting.stderr()).toBe(code);
-  expect(waiting.stderr()).toContain(
-    `order "${orderId}" continues without this command; never start it under another id. Where it stands: payment-orders order show ${orderId}`,
-  );
-  expect(waiting.stdout()).toBe('');
-  const { status } = await temporal.client.workflow.getHandle(`order:default:${orderId}`).describe();
-  expect(status.name).toBe('RUNNING');
-});
-
-test.for([
-  ['StartWorkflowExecution', 'before Temporal has answered its start'],
-  ['DescribeTaskQueue', 'between its start and the first line about it'],
-] as const)('Ctrl-C %s: an order may have been started, and it is said how to look (%s)', async ([method]) => {
-  const orderId = newOrderId('stopped');
-  gate.loseAnswers(method);
-  const environment = { ...temporalEnv(temporal), TEMPORAL_ADDRESS: gate.address };
-  const args = ['order', 'start', 'withdraw', '-', '--wait'];
-  const starting = startProcess('src/starter.ts', environment, {
-    args,
-    stdin: JSON.stringify(orderInput('withdraw', orderId)),
-  });
-  const handle = temporal.client.workflow.getHandle(`order:default:${orderId}`);
-  await vi.waitFor(() => handle.describe(), { timeout: 60_000, interval: 100 });
-  // It has gone on to the call whose answer does not come.
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
-  starting.kill('SIGINT');
-  expect(await starting.exited, starting.stderr()).toBe(130);
-  expect(starting.stderr()).toContain(
-    `order "${orderId}" may have been started; if so, it continues. The same command again is safe; never start it under another id. Where it stands: payment-orders order show ${orderId}`,
-  );
-  expect(starting.stdout()).toBe('');
-});
+test.for<[signal: 'SIGINT' | 'SIGTERM', options: string[], losesAnswersOf: string | undefined, says: string]>([
+  ['SIGINT', ['--wait', '--json'], undefined, 'continues without this command; never start it under another id'],
+  ['SIGTERM', ['--wait', '--json'], undefined, 'continues without this command; never start it under another id'],
+  ['SIGINT', [], 'StartWorkflowExecution', 'the order may have been started: the same command again is safe'],
+  ['SIGINT', [], 'DescribeTaskQueue', 'the order may have been started: the same command again is safe'],
+])(
+  '%s, %j, without answers of %s: stderr says what goes on before it is stopped',
+  async ([signal, options, method, says]) => {
+    const orderId = newOrderId('stopped');
+    if (method) gate.loseAnswers(method);
+    const environment = { ...temporalEnv(temporal), ...(method && { TEMPORAL_ADDRESS: gate.address }) };
+    const args = ['order', 'start', 'withdraw', '-', ...options];
+    const stdin = JSON.stringify(orderInput('withdraw', orderId));
+    const starting = startProcess('src/starter.ts', environment, { args, stdin });
+    const handle = temporal.client.workflow.getHandle(`order:default:${orderId}`);
+    await vi.waitFor(() => handle.describe(), { timeout: 60_000, interval: 100 });
+    await vi.waitUntil(() => starting.stderr().includes(says), { timeout: 60_000 });
+    starting.kill(signal);
+    // Null: ended by the signal.
+    expect(await starting.exited, starting.stderr()).toBe(null);
+    expect(starting.stderr()).toContain(`order "${orderId}"`);
+    expect(starting.stdout()).toBe('');
+    expect((await handle.describe()).status.name).toBe('RUNNING');
+  },
+);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { DecisionChoice, OrderState } from '../../src/contract/order/messages.js';
 import type { Order } from '../../src/contract/service-objects.js';
 import {
-  decideText,
+  decideCommands,
   headed,
   listText,
   progressLine,
@@ -109,25 +109,23 @@ describe('the decision', () => {
 
   it('is offered as one command line per decision, which a shell takes as it stands', () => {
     const by = "--by '<your name>' --reason '<why>' --revision 4 --run r-1";
-    expect(
-      decideText('payment-orders', 'shop', 'w-1', { ...parked, decisions: choices })
-        .split('\n')
-        .slice(1),
-    ).toEqual([
-      `  payment-orders order decide w-1 --account shop --action resend ${by}  # sends it again`,
-      `  payment-orders order decide w-1 --account shop --action adopt ${by} --order-uuid '<order_uuid>'  # follows the order that you name`,
-      `  payment-orders order decide w-1 --account shop --action finish --kind unpaid --as withdraw ${by}  # pays 5 usd`,
-      `  payment-orders order decide w-1 --account shop --action approve --amount 686.04 --currency usd ${by}  # sends it`,
+    expect(decideCommands('payment-orders', 'shop', 'w-1', { ...parked, decisions: choices })).toEqual([
+      `payment-orders order decide w-1 --account shop --action resend ${by}  # sends it again`,
+      `payment-orders order decide w-1 --account shop --action adopt ${by} --order-uuid '<order_uuid>'  # follows the order that you name`,
+      `payment-orders order decide w-1 --account shop --action finish --kind unpaid --as withdraw ${by}  # pays 5 usd`,
+      `payment-orders order decide w-1 --account shop --action approve --amount 686.04 --currency usd ${by}  # sends it`,
     ]);
   });
 
   it('names the key where it must be signed', () => {
     const signed: OrderState = { ...parked, decisions: choices.slice(0, 1), onlyByCommand: 'signed' };
-    expect(decideText('payment-orders', 'default', 'w-1', signed)).toContain("--key '<file of your private key>'");
+    expect(decideCommands('payment-orders', 'default', 'w-1', signed)[0]).toContain(
+      "--key '<file of your private key>'",
+    );
   });
 
   it('is not offered when there is nothing to decide', () => {
-    expect(decideText('payment-orders', 'default', 'w-1', parked)).toBe('');
+    expect(decideCommands('payment-orders', 'default', 'w-1', parked)).toEqual([]);
   });
 });
 

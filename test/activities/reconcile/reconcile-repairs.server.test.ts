@@ -110,29 +110,10 @@ describe('the command line', () => {
   test.for([
     [['--from', 'yesterday'], 'from'],
     [['--from', '2026-11-03 00:00:00', '--to', '2026-11-02 00:00:00'], 'from'],
-    [['--every', '24h', '--recover'], '--every'],
   ] as const)('exits 2 on %j and starts nothing', async ([options, named]) => {
     const { exitCode, json } = await starter('reconcile', ...options);
     expect(exitCode).toBe(2);
     expect(JSON.stringify(json)).toContain(named);
-  });
-
-  test('sets the schedule, another pace, and ends it', async () => {
-    const handle = lab.temporal.client.schedule.getHandle('reconcile:default');
-    const everyMs = async () => (await handle.describe()).spec.intervals?.map(({ every }) => every);
-    expect(await starter('reconcile', '--every', '24h')).toMatchObject({ exitCode: 0, json: { scheduled: true } });
-    expect(await everyMs()).toEqual([24 * HOUR_MS]);
-    await starter('reconcile', '--every', '6h');
-    expect(await everyMs()).toEqual([6 * HOUR_MS]);
-
-    await handle.trigger();
-    const ran = async () => (await handle.describe()).info.recentActions[0]?.action.workflow.workflowId;
-    await vi.waitUntil(ran, { timeout: 60_000 });
-    const scheduled = lab.temporal.client.workflow.getHandle((await ran()) ?? '');
-    expect(await scheduled.result()).toMatchObject({ account: 'default' });
-
-    expect(await starter('reconcile', '--every', 'never')).toMatchObject({ json: { existed: true } });
-    expect(await starter('reconcile', '--every', 'never')).toMatchObject({ json: { existed: false } });
   });
 });
 
