@@ -9,13 +9,7 @@ import {
   decideAll,
   planDecisions,
 } from './client/decide-all.js';
-import {
-  type AttentionElsewhere,
-  attentionElsewhere,
-  listOrders,
-  type OrderFilter,
-  type OrderListEntry,
-} from './client/list-orders.js';
+import { listOrders, type OrderFilter, type OrderListEntry } from './client/list-orders.js';
 import { OrderHandle } from './client/order-handle.js';
 import { type ReconcileOptions, reconcile } from './client/reconcile.js';
 import { checkTimeout, type WaitOptions } from './client/remote-run.js';
@@ -60,9 +54,8 @@ function requireOwnClient(client: unknown): void {
 }
 
 /**
- * Starts, follows and decides payment orders. Talks to Temporal alone and holds no secret of the payment service.
- * Every method may throw TemporalUnreachableError; those that need a worker also NoWorkerError. A start that throws the
- * former may have come through nevertheless: the same call again is safe, and is what to do.
+ * Starts, follows and decides payment orders through Temporal alone. If a start throws
+ * TemporalUnreachableError, repeat the same call: it is safe.
  */
 export class PaymentOrders {
   readonly #client: Client;
@@ -73,9 +66,8 @@ export class PaymentOrders {
   readonly schedules: Schedules;
 
   /**
-   * Uses a connected client of yours, which stays yours to close unless you hand over `close`. Where payloads are
-   * encrypted it must have been made with `dataConverter`: otherwise its orders start in the clear. Throws TypeError when it
-   * is not made by the very copy of @temporalio/client that this library loads.
+   * Uses a connected client, made with `dataConverter` where payloads are encrypted.
+   * Throws TypeError for a client of another copy of @temporalio/client.
    */
   constructor(client: Client, close: () => Promise<void> = async () => {}) {
     requireOwnClient(client);
@@ -101,18 +93,14 @@ export class PaymentOrders {
     return new PaymentOrders(client, close);
   }
 
-  /**
-   * Closes a connection made by `connect`; later calls reject. Let your calls end first: a pending one never resolves, and an SDK
-   * retry on the closed connection throws where nobody can catch it. What they started goes on.
-   */
+  /** Closes a connection made by `connect`; let your calls end first, because later ones reject. */
   close(): Promise<void> {
     return this.#close();
   }
 
   /**
-   * Starts an order; resolves as soon as Temporal has accepted it, workers or not. The same input again returns the order
-   * already started. Throws InvalidInputError, ConflictError (other input under this id) or, with `again`,
-   * RefusedError; nothing is sent then.
+   * Starts an order, or returns the same one; resolves as soon as Temporal has accepted it. Throws
+   * InvalidInputError, ConflictError (other input under this id) or, with `again`, RefusedError.
    */
   async start<T extends OrderType>(type: T, input: OrderInput<T>, options: StartOptions = {}): Promise<OrderHandle> {
     const checked = checkOrderInput(type, input, options);
@@ -120,8 +108,8 @@ export class PaymentOrders {
   }
 
   /**
-   * Starts an order and resolves when it exists at the service, with deposit address or URL. Throws as `start` does,
-   * FailedError when no order comes to exist and NotDecidedYetError after `timeoutMs`: the order then goes on.
+   * Starts an order and resolves when it exists at the service. Throws as `start` does, FailedError
+   * if no order comes to exist, and NotDecidedYetError after `timeoutMs`.
    */
   async create<T extends OrderType>(
     type: T,
@@ -164,23 +152,14 @@ export class PaymentOrders {
     return planDecisions(this.#client, input);
   }
 
-  /**
-   * Decides what `planDecisions` showed, by one signature where a `signer` is given; nothing that
-   * has changed since is decided.
-   */
+  /** Decides what `planDecisions` showed and nothing that has changed since. */
   decideAll(plan: DecideAllPlan, options?: SignOptions): Promise<DecideAllResult> {
     return decideAll(this.#client, plan, options);
   }
 
-  /** Batches, addresses and reconciliations that want a person, newest first; needs no worker. */
-  attentionElsewhere({ account }: { account?: string } = {}): Promise<AttentionElsewhere[]> {
-    return attentionElsewhere(this.#client, account);
-  }
-
   /**
-   * Rates, limits and fees, by order type and pair. `{malformed}` stands where an entry or, in a list, a row cannot be read,
-   * in all reads: told apart by `isMalformed`. Throws FailedError, and InvalidInputError where the answer is
-   * too large without a narrower query, as all reads do.
+   * Returns rates, limits and fees; `isMalformed` entries and rows, in all reads, cannot be read.
+   * All reads throw FailedError, and InvalidInputError if the answer is too large.
    */
   rates(account?: string, query?: RatesQuery): Promise<Rates> {
     return readService(this.#client, 'rates', account, query);
@@ -212,8 +191,8 @@ export class PaymentOrders {
   }
 
   /**
-   * Compares the service's orders, our workflows and the balance changes; starts followers where nobody follows. Attaches
-   * to a run that is under way. Throws InvalidInputError, FailedError and NotDecidedYetError.
+   * Compares orders, workflows and balance changes, or attaches to a run that does so.
+   * Throws InvalidInputError, FailedError and NotDecidedYetError.
    */
   reconcile(input: ReconcileInput = {}, options?: ReconcileOptions): Promise<ReconcileResult> {
     return reconcile(this.#client, input, options);

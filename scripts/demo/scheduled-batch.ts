@@ -80,7 +80,7 @@ async function follow(batch: BatchHandle, log: (line: string) => void): Promise<
   });
   result.catch(() => undefined);
   while (!ended) {
-    log(batchLine(await batch.state(), Date.now()));
+    log(batchLine(await batch.state()));
     await Promise.race([sleep(1_500), result]);
   }
   return result;

@@ -54,10 +54,7 @@ export class BatchHandle extends RemoteRun<BatchWorkflow> {
     return progress ? { ...state, progress } : state;
   }
 
-  /**
-   * Approves the plan with this digest; where the account asks for signatures, it wants those of two persons. Throws
-   * RefusedError: another digest, the starter's own name, too late.
-   */
+  /** Approves the plan with this digest. Throws RefusedError: other digest, own batch, too late. */
   async approve(approval: BatchApproval, { signer }: SignOptions = {}): Promise<void> {
     await this.tell(BATCH_MESSAGES.approve, await this.chosen('approve', approval, { signer }));
   }
@@ -67,10 +64,7 @@ export class BatchHandle extends RemoteRun<BatchWorkflow> {
     return this.tell(BATCH_MESSAGES.pause, instruction);
   }
 
-  /**
-   * Goes on sending after the pause at `pausedAt`, by default the one that holds it now. Throws RefusedError when it is not paused,
-   * or was paused anew.
-   */
+  /** Sends on after the pause at `pausedAt`, by default the present one. Throws RefusedError. */
   async resume(instruction: BatchInstruction, { signer }: SignOptions = {}): Promise<void> {
     // Before the pause is read: of the two, the run must not be the newer one.
     const { runId } = await this.signedRun(instruction?.runId ?? undefined);
@@ -85,7 +79,7 @@ export class BatchHandle extends RemoteRun<BatchWorkflow> {
   }
 
   /**
-   * The end of the batch: every row is final, parked or was never sent. Throws FailedError (nothing was sent),
+   * Waits until every row is final, parked or will not be sent. Throws FailedError (nothing was sent),
    * UnresolvedError (terminated) and NotDecidedYetError after `timeoutMs`.
    */
   override async result(options?: WaitOptions): Promise<BatchResult> {

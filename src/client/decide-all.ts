@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { AttentionCode } from '../contract/attention.js';
 import { decimal, sum, toAmount } from '../contract/money.js';
-import { DEFAULT_ACCOUNT, quoted, receivedWorkflowId, searchAttribute } from '../contract/names.js';
-import type { DecideAction, Decision, DecisionChoice, OrderState } from '../contract/order/messages.js';
+import { DEFAULT_ACCOUNT, quoted, searchAttribute } from '../contract/names.js';
+import type { DecideAction, Decision, DecisionChoice } from '../contract/order/messages.js';
 import { MAX_SIGNED_TOGETHER } from '../contract/signature.js';
 import { listName } from '../contract/signed-together.js';
 import { messageOf } from '../contract/words.js';
@@ -11,10 +11,7 @@ import { firstOf, type OrderListEntry, orderQuery, toEntry } from './list-orders
 import { OrderHandle } from './order-handle.js';
 import { type ForRun, type SignOptions, signTogether, textsOf } from './signing.js';
 
-/**
- * Which orders of an account take which decision: all that are open and ask for a person for the
- * same reason.
- */
+/** Decision for all open orders of an account that ask for a person for the same reason. */
 export interface DecideAllInput {
   account?: string;
   code: AttentionCode;
@@ -23,13 +20,10 @@ export interface DecideAllInput {
   reason: string;
 }
 
-/**
- * One order that would take the decision. `amount`: what it was asked for, or what the decision
- * moves, such as `12.50 usd`.
- */
+/** One order that would take the decision. `amount`: asked for or moved, such as `12.50 usd`. */
 export interface DecidableOrder {
   orderId: string;
-  received: boolean;
+  workflowId: string;
   since: Date;
   amount?: string;
   decision: Decision;
@@ -41,10 +35,7 @@ export interface NotDecided {
   why: string;
 }
 
-/**
- * What would be decided, oldest first. `more`: so many others want a person for this reason;
- * `left`: those that do not take it.
- */
+/** What would be decided, oldest first. `more`: others beyond the limit; `left`: not decidable. */
 export interface DecideAllPlan {
   account: string;
   does: string[];
@@ -54,10 +45,7 @@ export interface DecideAllPlan {
   withoutAmount: number;
   left: NotDecided[];
   more: number;
-  /**
-   * Changes with every order, revision, run and field of a decision. It is what one signature is
-   * for.
-   */
+  /** Changes with every order, revision, run and field of a decision; it is what is signed. */
   digest: string;
 }
 
@@ -80,46 +68,29 @@ export async function planDecisions(
 ): Promise<DecideAllPlan> {
   const why = `${searchAttribute.attentionReason.name} = ${quoted(code)}`;
   const query = `${orderQuery({ account, needsAttention: true })} AND ${why} AND ExecutionStatus = 'Running'`;
-  const found = (await firstOf(client, query, MOST_FOUND, toEntry)).sort((one, other) => sinceOf(one) - sinceOf(other));
-  const looked = found.slice(0, MAX_SIGNED_TOGETHER);
+  const found = await firstOf(client, query, MOST_FOUND, toEntry);
+  const looked = found.sort((one, other) => +sinceOf(one) - +sinceOf(other)).slice(0, MAX_SIGNED_TOGETHER);
   const orders: DecidableOrder[] = [];
   const left: NotDecided[] = [];
   const does = new Set<string>();
   await inTurn(looked, async (entry) => {
-    const { orderId, received } = entry;
-    const state = await stateOf(handleOf(client, account, entry));
-    if (!state) {
-      left.push({ orderId, why: 'no worker answered for it' });
-      return;
-    }
-    const choices = state.decisions.filter(({ decision }) => decision.action === action);
-    const problem = state.attention?.code === code ? problemOf(choices, action) : 'it asks for something else by now';
-    const [choice] = choices;
-    if (problem || !choice) {
-      left.push({ orderId, why: problem ?? '' });
+    const { orderId, workflowId, attention } = entry;
+    const choice = await choiceOf(new OrderHandle(client, account, orderId, { workflowId }), code, action);
+    if (typeof choice === 'string') {
+      left.push({ orderId, why: choice });
       return;
     }
     does.add(choice.does);
-    const amount = choice.amount ? `${choice.amount} ${choice.currency}` : entry.attention?.amount;
+    const amount = choice.amount ? `${choice.amount} ${choice.currency}` : attention?.amount;
     const decision = { ...choice.decision, by, reason };
-    orders.push({ orderId, received, since: new Date(sinceOf(entry)), ...(amount && { amount }), decision });
+    orders.push({ orderId, workflowId, since: sinceOf(entry), ...(amount && { amount }), decision });
   });
-  orders.sort((one, other) => one.since.getTime() - other.since.getTime());
-  return {
-    account,
-    does: [...does],
-    orders,
-    ...amountsOf(orders),
-    left,
-    more: found.length - looked.length,
-    digest: listName(textsOf(orders.map((order) => forRun(client, account, order)))),
-  };
+  orders.sort((one, other) => +one.since - +other.since);
+  const digest = listName(textsOf(orders.map((order) => forRun(client, account, order))));
+  return { account, does: [...does], orders, ...amountsOf(orders), left, more: found.length - looked.length, digest };
 }
 
-/**
- * Decides what was shown, by one signature where somebody signs. Each order checks for itself that
- * it was shown like this.
- */
+/** Decides what was shown, by one signature where somebody signs. Each order checks it again. */
 export async function decideAll(
   client: Client,
   { account, orders }: DecideAllPlan,
@@ -128,10 +99,10 @@ export async function decideAll(
   const all = orders.map((order) => forRun(client, account, order));
   const signature = signer && (await signTogether(all, signer));
   const result: DecideAllResult = { decided: [], refused: [], open: [] };
-  await inTurn(orders, async (order) => {
-    const { orderId, decision } = order;
+  await inTurn(orders, async ({ orderId, workflowId, decision }) => {
     try {
-      await handleOf(client, account, order).decide({ ...decision, ...(signature && { signature }) });
+      const handle = new OrderHandle(client, account, orderId, { workflowId });
+      await handle.decide({ ...decision, ...(signature && { signature }) });
       result.decided.push(orderId);
     } catch (error) {
       (error instanceof RefusedError ? result.refused : result.open).push({ orderId, why: messageOf(error) });
@@ -140,38 +111,32 @@ export async function decideAll(
   return result;
 }
 
-/** The state; undefined where no worker answers. */
-const stateOf = (handle: OrderHandle): Promise<OrderState | undefined> =>
-  handle.state().catch((error: unknown) => {
+const sinceOf = ({ attention, startedAt }: OrderListEntry): Date => attention?.since ?? startedAt;
+
+const forRun = (client: Client, account: string, { workflowId, decision }: DecidableOrder): ForRun => ({
+  run: { namespace: client.options.namespace, account, workflowId, runId: decision.runId ?? '' },
+  decision,
+});
+
+/** Returns the decision that an order would take, or why it is not decided with the others. */
+async function choiceOf(
+  handle: OrderHandle,
+  code: AttentionCode,
+  action: DecideAction,
+): Promise<DecisionChoice | string> {
+  const state = await handle.state().catch((error: unknown) => {
     if (error instanceof NoWorkerError) return undefined;
     throw error;
   });
-
-const sinceOf = ({ attention, startedAt }: OrderListEntry): number => (attention?.since ?? startedAt).getTime();
-
-const handleOf = (client: Client, account: string, { orderId, received }: { orderId: string; received: boolean }) =>
-  new OrderHandle(client, account, orderId, received ? { workflowId: receivedWorkflowId(account, orderId) } : {});
-
-function forRun(client: Client, account: string, order: DecidableOrder): ForRun {
-  const { workflowId } = handleOf(client, account, order);
-  const { decision } = order;
-  const { namespace } = client.options;
-  return { run: { namespace, account, workflowId, runId: decision.runId ?? '' }, decision };
-}
-
-/**
- * Why an order is not decided with the others: what has to be chosen for it alone stays for a
- * person who looks at it.
- */
-function problemOf(choices: readonly DecisionChoice[], action: DecideAction): string | undefined {
-  const [choice, ...others] = choices;
+  if (!state) return 'no worker answered for it';
+  if (state.attention?.code !== code) return 'it asks for something else by now';
+  const [choice, ...others] = state.decisions.filter(({ decision }) => decision.action === action);
   if (!choice) return `it does not take ${action} now`;
   if (choice.alone) return `${choice.alone}: decide it alone`;
   if (others.length > 0) return `it takes ${action} in several ways: decide it alone`;
   if (choice.needs) return `${action} needs ${choice.needs}: decide it alone`;
-  return (
-    choice.decision.differences && `${action} passes over ${choice.decision.differences.join(', ')}: decide it alone`
-  );
+  const { differences } = choice.decision;
+  return differences ? `${action} passes over ${differences.join(', ')}: decide it alone` : choice;
 }
 
 /** An amount with its currency as lists show it; of an exchange the side that was given. */

@@ -12,8 +12,8 @@ import { ConfigError, PayloadDecryptionError, TemporalSetupError, TemporalUnreac
 export { ConfigError, PayloadDecryptionError, TemporalSetupError, TemporalUnreachableError };
 
 /**
- * What an error is about. 'received': an order that a receipt made; its id is the order_uuid. The ids of the others: the
- * order's, the batch's, the schedule's plan, the address's reference, and the account of a read or a reconciliation.
+ * What an error is about. The id of 'received' is an order_uuid, of a schedule its plan, of an
+ * address its reference, and of a read or a reconciliation its account.
  */
 export type Subject = 'order' | 'received' | 'batch' | 'schedule' | 'address' | 'read' | 'reconcile';
 
@@ -147,8 +147,8 @@ export class UnknownIdError extends SubjectError<'order' | 'received' | 'batch' 
 }
 
 /**
- * A person's decision on an order or its cancellation, an instruction to a batch or a start with `again` was not taken; the message carries the
- * reason, and nothing changed. `undecided`: of `again`, whose order is or may be open.
+ * A decision, cancellation, instruction or restart was not taken, and nothing changed.
+ * `undecided`: of a restart, whose order is or may be open.
  */
 export class RefusedError extends SubjectError<'order' | 'received' | 'batch'> {
   readonly kind = 'refused';
@@ -188,10 +188,7 @@ export class NotDecidedYetError extends SubjectError<'order' | 'received' | 'bat
   }
 }
 
-/**
- * The workflow was terminated or broke, or a person closed an order in doubt (`closed`): Temporal does not know whether the
- * order exists at the service. The orders that a batch started go on.
- */
+/** The workflow was terminated or broke, or a person closed the order in doubt (`closed`): it may exist. */
 export class UnresolvedError extends SubjectError<'order' | 'received' | 'batch'> {
   readonly kind = 'unresolved';
 

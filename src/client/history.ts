@@ -19,10 +19,7 @@ import { callTemporal } from './temporal-calls.js';
 
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
 
-/**
- * How the newest run of a workflow id, or `runId`, was started, closed or not; the input is unchecked: anybody may have
- * started it.
- */
+/** Returns how the newest run of an id, or `runId`, was started; the input is unchecked. */
 export async function readFirstInput<I = RunInput>(client: Client, workflowId: string, runId?: string) {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
@@ -123,10 +120,7 @@ async function awaitClosingEvent(client: Client, { workflowId, runId }: RunName)
   }
 }
 
-/**
- * Throws PayloadDecryptionError where a run was ended by what nobody with the keys, or another run of the id, has written. Where
- * plain failures are read, too, one that needs a key which is not here says no less than those.
- */
+/** Throws PayloadDecryptionError if a run was ended by what another run, or nobody with the keys, wrote. */
 export async function refuseForeignEnd(
   client: Client,
   end: HistoryEvent,
@@ -150,10 +144,7 @@ export async function refuseForeignEnd(
   throw new PayloadDecryptionError('the workflow was ended with what another run of its id wrote', 'foreign');
 }
 
-/**
- * The newest event of the newest run of a workflow id, or of `runId`: of a closed run, how and when it was closed; 'unknown'
- * where Temporal has no such run. Asked without the filter for the closing event, which would wait 20 s on an open run.
- */
+/** Returns the newest event of a run, without waiting; 'unknown' where Temporal has no such run. */
 export async function readLastEvent(client: Client, workflowId: string, runId?: string) {
   try {
     const { history } = await callTemporal(client, () =>
@@ -171,8 +162,8 @@ export async function readLastEvent(client: Client, workflowId: string, runId?: 
 }
 
 /**
- * Waits for the end of the newest run of an id, or of `runId`, and of runs that it goes on in. Resolves and throws as the SDK's
- * `result` does, and throws PayloadDecryptionError where that run was ended with what another run of the id wrote.
+ * Waits for the end of the newest run of an id, or of `runId`. Throws as the SDK's `result` does, and
+ * PayloadDecryptionError if it ended with what another run of the id wrote.
  */
 export async function resultOfRun<W extends Workflow>(
   client: Client,
@@ -190,10 +181,7 @@ export async function resultOfRun<W extends Workflow>(
   return (await decodeFirst(client, completed.result, ofWorkflow(client, workflowId))) as WorkflowResultType<W>;
 }
 
-/**
- * As `resultOfRun` of the newest run, which is most likely `started`: that one is waited for without asking. Where it did not
- * complete, a person may have reset it or started its id again, and what counts is how that run ends.
- */
+/** Waits for `started`, which is most likely the newest run. If it did not complete, the newest counts. */
 export async function resultOfNewest<W extends Workflow>(
   client: Client,
   workflowId: string,
@@ -220,10 +208,7 @@ const goesOnIn = (end: HistoryEvent): string | null | undefined =>
     end?.workflowExecutionTimedOutEventAttributes
   )?.newExecutionRunId;
 
-/**
- * What a workflow ended with, where it has this field. Throws PayloadDecryptionError for anything else: whoever answers workflow
- * tasks can end one with what it was told or told before, which is encrypted for it as well.
- */
+/** Returns a result that has this field. Throws PayloadDecryptionError for a copy of anything else. */
 export function resultWith<T extends object>(field: keyof T & string, value: T): T {
   if (typeof value === 'object' && value !== null && field in value) return value;
   throw new PayloadDecryptionError('the workflow ended with something that is no result of it', 'foreign');

@@ -103,9 +103,8 @@ export interface OrderListEntry {
   /** The service's order type; undefined for received orders, whose start did not know it. */
   type: OrderType | undefined;
   /**
-   * `open`, `uncertain` or `parked` while so, then the final status; `none` when no order came to exist; `unresolved` when
-   * a person closed it though an order has its id; `stopped` when
-   * its workflow was terminated or timed out: the order may exist at the service and nobody follows it.
+   * `open`, `uncertain` or `parked`, then the final status. `none`: no order came to exist.
+   * `unresolved`: a person closed it in doubt. `stopped`: terminated or timed out, it may exist.
    */
   status: string | undefined;
   needsAttention: boolean;
@@ -146,16 +145,13 @@ export function toEntry(info: WorkflowExecutionInfo): OrderListEntry | undefined
   };
 }
 
-/** What is read of a run, unless a newer one says how things are. */
-const unlessSuperseded = async <T>(client: Client, info: WorkflowExecutionInfo, read: T): Promise<T | undefined> =>
-  (await supersededRuns(client, [info])).size > 0 ? undefined : read;
-
 /** Orders that fit the filter, newest first. Throws InvalidInputError. */
 export async function listOrders(client: Client, filter: OrderFilter): Promise<OrderListEntry[]> {
   accepted(checkedBy(filterSchema, filter));
-  return firstOf(client, orderQuery(filter), filter.limit ?? DEFAULT_LIMIT, (info) => {
+  return firstOf(client, orderQuery(filter), filter.limit ?? DEFAULT_LIMIT, async (info) => {
     const isOfNow = isStopped(info) || filter.needsAttention === true;
-    return isOfNow ? unlessSuperseded(client, info, toEntry(info)) : toEntry(info);
+    // A newer run may say how things are.
+    return isOfNow && (await supersededRuns(client, [info])).size > 0 ? undefined : toEntry(info);
   });
 }
 
@@ -176,40 +172,12 @@ export const firstOf = <T>(
     return found;
   });
 
-/** A closed workflow keeps its mark: after two days somebody has seen it. */
-export const SHOWN_AFTER_CLOSE_MS = 48 * 3_600_000;
-
-/** More would hide the orders that they are shown beside. */
-const MAX_SHOWN = 20;
-
-/** A workflow that is no order and wants a person to look: a batch, an address, a reconciliation. */
-export interface AttentionElsewhere
-  extends Pick<OrderListEntry, 'workflowId' | 'attention' | 'startedAt' | 'closedAt'> {
-  /** Its workflow type. */
-  type: string;
-}
-
-/** Returns what wants a person beside the orders, newest first: open, or closed in the last two days; 20 at most. */
-export function attentionElsewhere(client: Client, account?: string): Promise<AttentionElsewhere[]> {
-  const since = new Date(Date.now() - SHOWN_AFTER_CLOSE_MS).toISOString();
-  const query = [
-    `${searchAttribute.needsAttention.name} = true`,
-    `WorkflowType NOT IN (${orderTypes})`,
-    `(ExecutionStatus = 'Running' OR CloseTime > '${since}')`,
-    ...(account === undefined ? [] : [`${searchAttribute.account.name} = ${quoted(account)}`]),
-  ].join(' AND ');
-  return firstOf(client, query, MAX_SHOWN, (info) => {
-    const { workflowId, type, startTime: startedAt, closeTime: closedAt } = info;
-    return unlessSuperseded(client, info, { workflowId, type, attention: attentionIn(info), startedAt, closedAt });
-  });
-}
-
 /** Ids that one request asks about, and runs that it reads: what is beyond them counts as it stands. */
 const [MOST_IDS, MOST_RUNS] = [500, 1_000];
 
 /**
- * Returns the run ids of those for which a newer run of the same workflow id says how things are. Never of reconciliations:
- * another one may have looked at another time, so the findings of the one before still hold.
+ * Returns the run ids that have a newer run of their id. Never of reconciliations: another one
+ * may have looked at another time.
  */
 export async function supersededRuns(
   client: Pick<Client, 'workflow'>,
@@ -231,10 +199,7 @@ export async function supersededRuns(
   return new Set(closed.filter(isSuperseded).map(({ runId }) => runId));
 }
 
-/**
- * Returns the first page of a list, in one request, up to the first workflow that cannot be read: anybody who reaches Temporal
- * may start one with any memo. `isWhole`: there is no more.
- */
+/** Returns the first page of a list, up to the first workflow that cannot be read; `isWhole`: all. */
 export async function firstPage(
   { workflow }: Pick<Client, 'workflow'>,
   options: ListOptions & { pageSize: number },

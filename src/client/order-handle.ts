@@ -73,9 +73,8 @@ export class OrderHandle extends RemoteRun<OrderWorkflow> {
   }
 
   /**
-   * The result, after any compensation: resolves for every order that exists at the service, whatever became of it.
-   * Throws as `created` does, and UnresolvedError when the workflow was terminated. With `afterEnd` it is
-   * an AfterEndResult.
+   * Waits for the result, after any compensation, whatever became of the order (`afterEnd`: an AfterEndResult).
+   * Throws as `created` does, and UnresolvedError when the workflow was terminated.
    */
   override async result(options?: WaitOptions): Promise<OrderResult> {
     const result = await super.result(options);
@@ -83,21 +82,15 @@ export class OrderHandle extends RemoteRun<OrderWorkflow> {
   }
 
   /**
-   * Hands a person's decision to a parked order and returns the state right after it was taken; what follows from it
-   * shows later. Throws RefusedError with the reason when it is not taken, and NoWorkerError when no worker answers
-   * within `timeoutMs`, 15 s when omitted. A decision, and what a `signer` signs of it, counts in the run of its `runId` alone, which
-   * is the newest one when omitted.
+   * Hands in a decision for the run of its `runId`, by default the newest; returns the state after it.
+   * Throws RefusedError, and NoWorkerError if none answers in `timeoutMs` (15 s).
    */
   async decide(decision: Decision, { signer, ...wait }: WaitOptions & SignOptions = {}): Promise<OrderState> {
     checkTimeout(wait);
     return this.tell(DECIDE_UPDATE, await this.chosen('decide', decision, { signer }), wait);
   }
 
-  /**
-   * Asks that nothing is sent any more; resolves once Temporal has taken the wish, workers or not. An order that nothing was sent of ends
-   * with FailedError (OrderCancelled) from `result`; another one goes on to its end, and what would move money again waits
-   * for a person. Throws RefusedError when it has ended.
-   */
+  /** Asks that nothing more is sent. An unsent order ends as OrderCancelled; another one is followed to its end. */
   async cancel(): Promise<void> {
     // Temporal takes the cancellation of what has ended, and does nothing.
     if (!(await this.isOpen())) {

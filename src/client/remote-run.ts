@@ -104,10 +104,7 @@ export abstract class RemoteRun<W extends Workflow> {
     return { namespace: this.client.options.namespace, account, workflowId, runId };
   }
 
-  /**
-   * What a person chose, for the run that it names, the newest one when it names none, and signed where somebody signs. What was
-   * signed before stays as it is.
-   */
+  /** Returns a choice for its run, by default the newest one, signed if a signer is given. */
   protected async chosen<T extends Choice>(update: SignedUpdate, choice: T, { signer }: SignOptions): Promise<T> {
     if (choice?.signature && !signer) return choice;
     const run = await this.signedRun(choice?.runId ?? undefined);

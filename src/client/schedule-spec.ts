@@ -34,10 +34,7 @@ export function validateScheduleInput(input: unknown): { input: ScheduleInput } 
   return errors.length > 0 ? { errors } : { input: input as ScheduleInput };
 }
 
-/**
- * Times of the schedule. Temporal keeps only what an expression compiles to, so each carries its text as a comment, for
- * people who look at the schedule and for comparing with a second create.
- */
+/** Returns the times of the schedule, each with its text as a comment: Temporal keeps no expression. */
 export const specOf = ({ cron, timeZone }: ScheduleInput): ScheduleSpec => ({
   cronExpressions: cron.map((expression) => `${expression} # ${expression}`),
   timezone: timeZone ?? 'UTC',

@@ -91,10 +91,7 @@ export interface CreatedSchedule {
 /** Dates shown of a schedule. */
 const SHOWN_DATES = 5;
 
-/**
- * Payout plans that Temporal starts by the clock; `temporal schedule` lists, pauses and deletes them. Every method may throw
- * TemporalUnreachableError.
- */
+/** Payout plans that Temporal starts by the clock; `temporal schedule` lists, pauses and deletes them. */
 export class Schedules {
   readonly #client: Client;
 
@@ -104,8 +101,8 @@ export class Schedules {
   }
 
   /**
-   * Creates a schedule and plans the file of its next run, if it is there; the same settings again return the schedule there
-   * is. Throws InvalidInputError, also where no run could start or no such time comes, and ConflictError.
+   * Creates a schedule, or finds the same one, and plans the file of its next run.
+   * Throws InvalidInputError, also if no run could start or no such time comes, and ConflictError.
    */
   async create(input: ScheduleInput): Promise<CreatedSchedule> {
     const checked = accepted(validateScheduleInput(input));

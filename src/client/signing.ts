@@ -5,10 +5,7 @@ import { type Signature, type SignedRun, type SignedUpdate, textToSign } from '.
 import { textForAll, textName } from '../contract/signed-together.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 
-/**
- * Signs for a person: a private Ed25519 key, or where the key stays elsewhere, such as in an HSM, its id (`keyIdOf`) and what
- * has the 64 bytes of the signature made of the bytes of a text.
- */
+/** Private Ed25519 key, or the id of one (`keyIdOf`) and a function that returns its 64-byte signature. */
 export type Signer = KeyObject | { keyId: string; sign: (text: Buffer) => Uint8Array | Promise<Uint8Array> };
 
 /** How an update is signed; without, it goes as it is, which accounts of APPROVERS_FILE refuse. */
@@ -37,10 +34,7 @@ export interface ForRun {
 export const textsOf = (all: readonly ForRun[]): string[] =>
   all.map(({ run, decision }) => textName(textToSign('decide', run, decision))).sort();
 
-/**
- * Signs many decisions, the same of one person for one account, by one signature. Throws TypeError
- * for another key.
- */
+/** Signs the same decision of many orders by one signature. Throws TypeError for another key. */
 export async function signTogether(all: readonly ForRun[], signer: Signer): Promise<Signature | undefined> {
   const [first] = all;
   if (!first) return undefined;

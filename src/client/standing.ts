@@ -91,10 +91,7 @@ export async function readEnd(client: Client, workflowId: string, runId: string)
   }
 }
 
-/**
- * What an order workflow ended with, as its result. Throws PayloadDecryptionError for anything else: whoever answers workflow
- * tasks can end one with what it told before, such as its state, which is encrypted for it as well.
- */
+/** Returns the result of an order workflow. Throws PayloadDecryptionError for a copy of anything else. */
 export function orderResult(value: unknown): OrderResult {
   const { outcome } = (value ?? {}) as Partial<OrderResult>;
   if (isFinal(String(outcome))) return value as OrderResult;
@@ -131,4 +128,21 @@ export function whyUnreadable(error: unknown): string | undefined {
   if (PayloadDecryptionError.is(error)) return error.message;
   // The converter's own errors and those of JSON.parse quote the payload.
   return error instanceof ValueError || error instanceof SyntaxError ? 'payload cannot be decoded' : undefined;
+}
+
+/** A workflow task that failed twice in a row: the first time may have been a worker that went. */
+const STUCK_FROM_ATTEMPT = 3;
+
+/** Returns true for an open run whose workflow task keeps failing, so that it raises no attention itself. */
+export async function isStuck(
+  client: Client,
+  { workflowId, runId }: { workflowId: string; runId: string },
+): Promise<boolean> {
+  try {
+    const { raw } = await client.workflow.getHandle(workflowId, runId).describe();
+    return (raw.pendingWorkflowTask?.attempt ?? 0) >= STUCK_FROM_ATTEMPT;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
 }

@@ -46,10 +46,7 @@ export async function startOrder(client: Client, type: OrderType, input: OrderIn
   return handleOf(client, input, { attached: true, recovered });
 }
 
-/**
- * Why an order may not be started again, and whether it may be open; undefined where the service has none of ours, or where the
- * new run is told that there may be one, and looks for it before it sends.
- */
+/** Returns why an order may not be started again; undefined if none of ours exists, or the new run looks. */
 function whyNotAgain(
   standing: Standing,
   { sentUntil }: OrderInput,

@@ -43,10 +43,7 @@ const UNREACHABLE: readonly number[] = [
   GRPC.unauthenticated,
 ];
 
-/**
- * Returns true when nobody answered: a call's deadline ended it, or a query found no worker. On a busy machine gRPC sometimes
- * reports the deadline as a cancelled call.
- */
+/** Returns true if a deadline ended the call (gRPC may say: cancelled) or a query found no worker. */
 export function isNobodyAnswering(error: unknown): boolean {
   const ofUpdate = error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;
   const isTimeOver = ofUpdate || isGrpcDeadlineError(error) || isGrpcCancelledError(error);
@@ -102,10 +99,7 @@ export const startAfter = (
   [InternalWorkflowStartOptionsSymbol]: { requestId: `after:${runId}` },
 });
 
-/**
- * Starts a workflow; undefined where its id is taken. USE_EXISTING would answer the same for a new run and for one found;
- * only a refusal tells them apart for sure, and spares fresh starts the look into the history.
- */
+/** Starts a workflow; undefined if its id is taken, which only the policy FAIL tells for sure. */
 export async function startUnlessTaken<W extends Workflow>(
   client: Client,
   type: string,

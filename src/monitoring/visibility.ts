@@ -1,10 +1,12 @@
 import type { Client } from '@temporalio/client';
 import { Gauge, type Registry } from 'prom-client';
-import { firstPage, SHOWN_AFTER_CLOSE_MS, supersededRuns } from '../client/list-orders.js';
+import { firstPage, supersededRuns } from '../client/list-orders.js';
 import { ATTENTION_CODES } from '../contract/attention.js';
 import { quoted, searchAttribute } from '../contract/names.js';
 import { OPEN_STATUSES } from '../contract/service-objects.js';
 
+/** A closed workflow keeps its mark: after two days somebody has seen it. */
+const SHOWN_AFTER_CLOSE_MS = 48 * 3_600_000;
 /** So often Temporal's list is asked: a dozen requests each time. */
 const REFRESH_MS = 60_000;
 

@@ -32,10 +32,7 @@ export class ReportWriter {
     private readonly handle: FileHandle,
   ) {}
 
-  /**
-   * Begins the report `name`, a file name without folders, in `reportDir`; writers of one name do not disturb each other. It and
-   * all that is done with the writer throws NotWrittenError.
-   */
+  /** Begins the report `name` in `reportDir`; every method throws NotWrittenError. */
   static open(reportDir: string, name: string): Promise<ReportWriter> {
     return inReportDir(async () => {
       await removeAbandoned(reportDir, name);

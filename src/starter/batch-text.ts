@@ -75,23 +75,8 @@ export function amountsLeft(plan: BatchPlan, moved: BatchProgress['moved']): Rec
   return Object.fromEntries(left);
 }
 
-/** A number of seconds such as `42 s` or `3 min`. */
-const secondsText = (seconds: number): string =>
-  seconds < 120 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;
-
-/** Rows a second since the first was sent, and how long the rest takes at that rate; '' where nothing more is sent now. */
-function paceText({ phase, plan, progress, sendingSince, stopped }: BatchState, nowMs: number): string {
-  const goesOn = !stopped && (phase === 'sending' || phase === 'following');
-  const ended = endedRows(progress);
-  const seconds = sendingSince ? (nowMs - Date.parse(sendingSince)) / 1_000 : 0;
-  if (!goesOn || !plan || ended === 0 || seconds < 1) return '';
-  const rate = ended / seconds;
-  const left = Math.max(0, plan.rows - ended);
-  return `${rate.toFixed(rate < 10 ? 1 : 0)} rows/s${left > 0 ? `, about ${secondsText(left / rate)} left` : ''}`;
-}
-
-/** One line for progress: how far it is, what was paid, how long it may take. */
-export function batchLine(state: BatchState | undefined, nowMs: number): string {
+/** Returns a line of progress: how far the batch is, and what was paid. */
+export function batchLine(state: BatchState | undefined): string {
   if (!state) return 'no worker answers; the batch waits';
   const { phase, plan, progress, attention } = state;
   return [
@@ -102,7 +87,6 @@ export function batchLine(state: BatchState | undefined, nowMs: number): string 
     ...(plan && progress.started > 0
       ? [`still to pay (incl. fees): ${amountsText(amountsLeft(plan, progress.moved))}`]
       : []),
-    paceText(state, nowMs),
     ...(attention ? [`attention: ${attention}`] : []),
   ]
     .filter(Boolean)
@@ -110,7 +94,7 @@ export function batchLine(state: BatchState | undefined, nowMs: number): string 
 }
 
 /** Where a batch stands, for people. */
-export function batchStateText(state: BatchState, nowMs: number): string {
+export function batchStateText(state: BatchState): string {
   const { batchId, phase, waitingFor, attention, startedBy, approvals = [], paused, stopped, progress, plan } = state;
   const { approvedBy = approvals.map(({ by }) => `${by}, and another one is needed`).join() } = state;
   const rows = plan
@@ -127,7 +111,6 @@ export function batchStateText(state: BatchState, nowMs: number): string {
     ['rows', rows],
     ['paid', amountsText(progress.moved)],
     ['still to pay (incl. fees)', plan && amountsText(amountsLeft(plan, progress.moved))],
-    ['pace', paceText(state, nowMs)],
     ['digest', plan?.digest],
   ]);
   // Before anything is sent a person decides on just this: policies, sums, fees, balances and what looks wrong.

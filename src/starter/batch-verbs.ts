@@ -30,9 +30,9 @@ function followed({ self }: StarterIo, handle: BatchHandle): Followed<BatchState
     shownBy: followLine(self, handle),
     endedBefore: `${name} ended before; --again runs it anew. Nothing was paid now, this is how it ended:`,
     nobodyAnswers: `no worker answers; ${name} waits`,
-    stateText: (state) => batchStateText(state, Date.now()),
+    stateText: (state) => batchStateText(state),
     commands: (state) => batchCommands(self, account, state),
-    progress: (state) => ({ line: batchLine(state, Date.now()), key: state?.phase ?? '' }),
+    progress: (state) => ({ line: batchLine(state), key: state?.phase ?? '' }),
     wantsPerson: ({ phase }) => phase === 'awaitingApproval' || phase === 'paused',
     ended: (result) => ({ exitCode: exitCodeOfBatch(result), text: batchResultText(result) }),
   };

@@ -3,6 +3,7 @@ import type { DecideAllInput, DecideAllPlan, DecideAllResult, NotDecided } from 
 import type { SignOptions } from '../client/signing.js';
 import type { PaymentOrders } from '../client.js';
 import { ATTENTION_CODES } from '../contract/attention.js';
+import { parseReceivedWorkflowId } from '../contract/names.js';
 import { DECIDE_ACTIONS } from '../contract/order/messages.js';
 import { FOLLOW_UP_TYPES } from '../contract/order/types.js';
 import { MAX_SIGNED_TOGETHER } from '../contract/signature.js';
@@ -100,9 +101,9 @@ const left = (all: readonly NotDecided[]): string[] => all.map(({ orderId, why }
 
 function planText(plan: DecideAllPlan, action: string, columns?: number): string {
   const { account, orders, does, amounts, withoutAmount, more, digest } = plan;
-  const rows = orders.map(({ since, orderId, received, amount = '' }) => [
+  const rows = orders.map(({ since, orderId, workflowId, amount = '' }) => [
     `${since.toISOString().slice(0, 19)}Z`,
-    `${orderId}${received ? ' (received)' : ''}`,
+    `${orderId}${parseReceivedWorkflowId(workflowId) ? ' (received)' : ''}`,
     amount,
   ]);
   const sums = Object.entries(amounts).map(([currency, amount]) => `${amount} ${currency}`);

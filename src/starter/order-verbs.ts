@@ -15,7 +15,6 @@ import { whileShowing } from './progress.js';
 import { EXIT, exitCodeOfResult, notDecided, type Report, type StarterIo, UsageError } from './report.js';
 import {
   decideCommands,
-  elsewhereText,
   listText,
   NOBODY_ANSWERS,
   ofAccount,
@@ -143,18 +142,17 @@ export async function decideOrder(
   };
 }
 
-/** Orders known to Temporal. */
+const OTHERS =
+  'Batches, addresses and reconciliations that want a person: temporal workflow list --query "PaymentNeedsAttention = true"';
+
+/** Lists orders known to Temporal. */
 export async function listOrders(io: StarterIo, orders: PaymentOrders, filter: OrderFilter): Promise<Report> {
   const found = await orders.list(filter);
-  const { columns } = io.stdout;
   const isCut = found.length === filter.limit;
-  const listed = [
-    listText(found, columns),
+  const text = [
+    listText(found, io.stdout.columns),
     ...(isCut ? [`the newest ${filter.limit}; there may be more: --limit`] : []),
+    ...(filter.needsAttention ? [OTHERS] : []),
   ];
-  if (!filter.needsAttention) return { exitCode: EXIT.done, json: { orders: found }, text: listed.join('\n') };
-  // Who asks this wants to know what to do next, and a reconciliation or a batch may be what there is to do.
-  const elsewhere = await orders.attentionElsewhere({ account: filter.account });
-  const text = [listed.join('\n'), ...(elsewhere.length > 0 ? [elsewhereText(elsewhere, columns)] : [])].join('\n\n');
-  return { exitCode: EXIT.done, json: { orders: found, elsewhere }, text };
+  return { exitCode: EXIT.done, json: { orders: found }, text: text.join('\n') };
 }

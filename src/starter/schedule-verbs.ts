@@ -1,3 +1,4 @@
+import type { CalendarSpecDescription } from '@temporalio/client';
 import { type Command, Option } from 'commander';
 import { accepted } from '../client/checked-input.js';
 import { type ScheduleInput, validateScheduleInput } from '../client/schedule-spec.js';
@@ -12,7 +13,6 @@ import {
   withBatchOptions,
 } from './arguments.js';
 import { followLine, planText } from './batch-text.js';
-import { calendarText } from './calendar-text.js';
 import { EXIT, type StarterIo, type Verbs } from './report.js';
 import { named } from './text.js';
 
@@ -24,13 +24,45 @@ interface CreateOptions extends BatchOptions {
   waitForFile?: number;
 }
 
+const list = new Intl.ListFormat('en');
+const plural = new Intl.PluralRules('en', { type: 'ordinal' });
+const SUFFIXES: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd' };
+const ordinal = (day: number | string): string => `${day}${SUFFIXES[plural.select(Number(day))] ?? 'th'}`;
+const capital = (name: number | string): string => `${name}`.replace(/\B./g, (letter) => letter.toLowerCase());
+
+/** Values of a part of a calendar, as Temporal compiles a cron expression to them. */
+type Ranges = readonly { start: number | string; end: number | string; step: number }[];
+
+const isEvery = ([first]: Ranges, start: number | string, end: number | string): boolean =>
+  first?.start === start && first.end === end && first.step === 1;
+
+const inWords = (ranges: Ranges, shown: (value: number | string) => string): string =>
+  list.format(
+    ranges.map(({ start, end, step }) => {
+      const values = start === end ? shown(start) : `${shown(start)} to ${shown(end)}`;
+      return step === 1 ? values : `${values}, every ${ordinal(step)}`;
+    }),
+  );
+
+/** Explains the days of a calendar: `on the 1st and 15th if a Friday`. Unlike in other cron programs, both must hold. */
+export function calendarText({ dayOfMonth, month, dayOfWeek }: CalendarSpecDescription): string {
+  const weekdays = isEvery(dayOfWeek, 'SUNDAY', 'SATURDAY') ? '' : inWords(dayOfWeek, capital);
+  const months = isEvery(month, 'JANUARY', 'DECEMBER') ? '' : ` in ${inWords(month, capital)}`;
+  if (isEvery(dayOfMonth, 1, 31)) return `${weekdays ? `on ${weekdays}` : 'every day'}${months}`;
+  const skipped = [29, 30, 31].filter((day) =>
+    dayOfMonth.some(({ start, end, step }) => day >= start && day <= end && (day - start) % step === 0),
+  );
+  const skips = skipped.length > 0 ? `; months without day ${skipped.join(' or ')} are skipped` : '';
+  return `on the ${inWords(dayOfMonth, ordinal)}${weekdays && ` if a ${weekdays}`}${months}${skips}`;
+}
+
 /** A schedule that was created or found, for people. */
 function scheduleText({ cron, timeZone = 'UTC' }: ScheduleInput, created: CreatedSchedule): string {
   const { scheduleId, attached, calendars, nextRuns, nextRun, warning } = created;
   const next = nextRuns.map((date) => date.toISOString()).join(', ');
   const rows = named([
     ['runs', `${cron.join(' and ')}, ${timeZone}`],
-    ['which means', calendars.map(calendarText).join(', and ')],
+    ['which days', calendars.map(calendarText).join(', and ')],
     ['next', next || 'never: no such time comes'],
     ['to see, pause or delete it', `temporal schedule describe|toggle|delete --schedule-id ${scheduleId}`],
   ]);

@@ -1,4 +1,4 @@
-import type { AttentionElsewhere, ListedAttention, OrderListEntry } from '../client/list-orders.js';
+import type { OrderListEntry } from '../client/list-orders.js';
 import type { OrderAttention } from '../contract/attention.js';
 import { maskWallet, maskWords } from '../contract/masking.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
@@ -23,10 +23,7 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-/**
- * Rows under their headings. Where a terminal is narrower than the table each row stands by itself, a value a line: a line that wraps
- * cannot be read, and one that is cut off cannot be copied.
- */
+/** Returns rows under their headings; on a narrower terminal each row by itself, a value a line. */
 export function headed(headings: readonly string[], rows: readonly (readonly string[])[], columns = Infinity): string {
   const wide = table([headings, ...rows]);
   const isNarrow = wide.split('\n').some((line) => line.length > columns);
@@ -142,8 +139,6 @@ export const decideCommands = (self: string, account: string, orderId: string, s
     return suggested(self, [...words, keyFor(state.onlyByCommand)], does);
   });
 
-const sinceText = (attention: ListedAttention | undefined): string => attention?.since.toISOString() ?? '';
-
 /** Orders, one a line. */
 export function listText(orders: readonly OrderListEntry[], columns?: number): string {
   const rows = orders.map((order) => [
@@ -153,25 +148,12 @@ export function listText(orders: readonly OrderListEntry[], columns?: number): s
     order.status ?? '',
     order.needsAttention ? (order.attention?.code ?? 'attention') : '',
     order.attention?.amount ?? '',
-    sinceText(order.attention),
+    order.attention?.since.toISOString() ?? '',
     [...new Set([order.currencyFrom, order.currencyTo])].join(' → '),
     order.startedAt.toISOString(),
   ]);
   const headings = ['account', 'order', 'type', 'status', 'attention', 'amount', 'since', 'currencies', 'started'];
   return rows.length === 0 ? 'no orders' : headed(headings, rows, columns);
-}
-
-/** Workflows that are no orders and want a person. */
-export function elsewhereText(found: readonly AttentionElsewhere[], columns?: number): string {
-  const rows = found.map(({ workflowId, type, attention, closedAt }) => [
-    workflowId,
-    type,
-    attention?.code ?? '',
-    attention?.amount ?? '',
-    sinceText(attention),
-    closedAt ? `ended ${closedAt.toISOString()}` : 'open',
-  ]);
-  return headed(['also wants a person', 'type', 'attention', 'amount', 'since', 'state'], rows, columns);
 }
 
 /** Rows of an answer, a value of each field in its column; one that cannot be read says so in the first empty one. */

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { BatchStart } from '../../src/client/batches.js';
-import { ConflictError, FailedError, InvalidInputError } from '../../src/client/errors.js';
+import { ConflictError, InvalidInputError } from '../../src/client/errors.js';
 import type { BatchState } from '../../src/contract/batch/batch.js';
 import { searchAttribute } from '../../src/contract/names.js';
 import { newOrderId } from '../support/lab.js';
@@ -52,15 +52,6 @@ describe.concurrent('plan', () => {
     expect((await lab.orders.batches.plan(input)).digest).toBe(plan.digest);
     // Each plan asks what the service has of them.
     expect(lab.requestsOf(rows[0]?.id ?? '')).toEqual(['/v2/order/list', '/v2/order/list']);
-  });
-
-  it('names bad rows by their lines', async () => {
-    const { rows, path, input } = await batchOf('bad');
-    await write(path, csvOf(rows.map((row, index) => (index === 1 ? { ...row, amount: '1,5' } : row))));
-    const error = await errorOf(lab.orders.batches.plan(input));
-    expect(error).toBeInstanceOf(FailedError);
-    expect(error).toMatchObject({ type: 'InvalidInput', id: undefined });
-    expect((error as FailedError).fields.some(({ field }) => field.startsWith('line 3'))).toBe(true);
   });
 
   it('says that there is no such file', async () => {
@@ -123,32 +114,6 @@ describe.concurrent('start', () => {
     expect((error as ConflictError).fields.toSorted()).toEqual(['compensation', 'file.sha256', 'resend', 'stopAfter']);
   });
 
-  it('with a hash refuses a file that was changed since', async () => {
-    const { rows, path, input } = await batchOf('changed');
-    const { sha256 } = await lab.orders.batches.plan(input);
-    await write(path, csvOf([...rows, ...testRows('more', 1)]));
-    const batch = await lab.orders.batches.start({ ...input, batchId: newOrderId('changed'), file: { path, sha256 } });
-    await expect(batch.result()).rejects.toMatchObject({
-      name: 'FailedError',
-      subject: 'batch',
-      type: 'BatchFileUnusable',
-    });
-    expect(executedOf(lab, rows)).toBe(0);
-  });
-
-  it('again runs an ended batch anew and pays nobody twice', async () => {
-    const { rows, input } = await batchOf('again');
-    const first = await lab.orders.batches.start(input);
-    await first.result();
-    const runIdOf = async () => (await lab.temporal.client.workflow.getHandle(first.workflowId).describe()).runId;
-    const before = await runIdOf();
-    const second = await lab.orders.batches.start({ ...input, again: true });
-    expect(second.attached).toBe(false);
-    expect(await second.result()).toMatchObject({ outcomes: { completed: 2 } });
-    expect(await runIdOf()).not.toBe(before);
-    expect(executedOf(lab, rows)).toBe(2);
-  });
-
   it('takes rows inline and compares their amounts as numbers', async () => {
     const order = (amount: string) => ({
       order_id: id,
@@ -169,14 +134,6 @@ describe.concurrent('start', () => {
 });
 
 describe.concurrent('a batch', () => {
-  it('that nobody approves in time fails with nothing sent', async () => {
-    const { rows, input } = await batchOf('expired', { approval: 'required', approvalExpiresMs: 500 });
-    const batch = await lab.orders.batches.start(input);
-    await expect(batch.result()).rejects.toMatchObject({ type: 'BatchNotApproved' });
-    await expect(batch.approve({ digest: 'x', by: 'bob' })).rejects.toThrow('it has ended');
-    expect(executedOf(lab, rows)).toBe(0);
-  });
-
   it('takes only the approval of its digest by somebody else', async () => {
     const { input } = await batchOf('approve', { approval: 'required' });
     const batch = await lab.orders.batches.start(input);
@@ -212,21 +169,6 @@ describe.concurrent('a batch', () => {
       { timeout: 60_000, interval: 100 },
     );
     await batch.stop({ by: 'bob', reason: 'seen enough' });
-  });
-
-  it('pauses, resumes and stops', async () => {
-    const { rows, input } = await batchOf('pauses', { count: 30, maxInFlight: 1 });
-    const batch = await lab.orders.batches.start(input);
-    await untilPhase(batch, 'sending');
-    await batch.pause({ by: 'bob', reason: 'wait' });
-    await untilPhase(batch, 'paused');
-    await expect(batch.pause({ by: 'bob', reason: 'wait' })).rejects.toThrow('paused already');
-    await batch.resume({ by: 'bob', reason: 'go on' });
-    await batch.stop({ by: 'bob', reason: 'wrong file' });
-    const { stopped, outcomes } = await batch.result();
-    expect(stopped).toMatchObject({ by: 'bob', reason: 'wrong file' });
-    expect(outcomes.notStarted).toBeGreaterThan(0);
-    expect(executedOf(lab, rows)).toBe(30 - outcomes.notStarted);
   });
 
   it('that was terminated has no result and may not be taken for failed', async () => {

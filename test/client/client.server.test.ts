@@ -2,7 +2,6 @@ import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createBackend } from '../../examples/backend-service.js';
-import { isMalformed } from '../../src/contract/service-objects.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 
@@ -118,19 +117,6 @@ describe('signed reads through a worker', () => {
     });
     const both = { order_id: 'a', order_uuid: 'b' };
     await expect(lab.orders.orderStatus(both)).rejects.toMatchObject({ name: 'InvalidInputError' });
-  });
-});
-
-describe('a permanent address', () => {
-  it('is created once per reference and listed', async () => {
-    const request = {
-      ref: newOrderId('ref'),
-      address: { currency: 'usdt', network: 'tron', address_title: 'client 1' },
-    };
-    const { address } = await lab.orders.createAddress(request);
-    expect((await lab.orders.createAddress(request)).address.uuid).toBe(address.uuid);
-    const listed = await lab.orders.addressList({ currency: 'usdt' });
-    expect(listed.filter((row) => !isMalformed(row) && row.uuid === address.uuid)).toHaveLength(1);
   });
 });
 

@@ -1,4 +1,3 @@
-import type { WorkflowStartOptions } from '@temporalio/client';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidInputError } from '../../src/client/errors.js';
@@ -26,10 +25,6 @@ describe('the list', () => {
     const options = { taskQueue: 'payment-orders', args: [payout('bare-1')] };
     await fixture.namespace.client.workflow.start('withdraw', { ...options, workflowId: 'order:bare:bare-1' });
     await expect.poll(() => ids({ account: 'bare' }), { timeout: 60_000 }).toEqual(['bare-1']);
-  });
-
-  it('refuses a status that no order can have, instead of finding none', async () => {
-    await expect(fixture.orders.list({ status: 'parkd' })).rejects.toThrow('status: must be one of open, uncertain');
   });
 
   it('shows currencies and both times of a closed order', async () => {
@@ -63,17 +58,6 @@ describe('the list', () => {
     expect(await ids({ account })).toEqual(['gone-1', 'lives-1']);
   });
 
-  it('shows an order that timed out as stopped', async () => {
-    const account = 'timed-out';
-    const options = {
-      ...orderStartOptions('withdraw', { ...payout('late-1'), account }),
-      workflowExecutionTimeout: '1s',
-    };
-    await fixture.namespace.client.workflow.start('withdraw', options as WorkflowStartOptions);
-    const shown = async () => (await fixture.orders.list({ account })).map(({ status }) => status);
-    await expect.poll(shown, { timeout: 60_000 }).toEqual(['stopped']);
-  });
-
   it('forgets a stopped run once another run of the same id follows the order', async () => {
     const account = 'again';
     const input = { ...payout('again-1'), account };
@@ -99,12 +83,16 @@ describe('the list', () => {
     );
   });
 
-  it.each([0, 1.5, 10_001])('refuses limit %d', async (limit) => {
-    await expect(fixture.orders.list({ limit })).rejects.toBeInstanceOf(InvalidInputError);
-  });
-
-  it('refuses an account no order can have', async () => {
-    await expect(fixture.orders.list({ account: "x' OR 1=1" })).rejects.toThrow('account');
+  it.each([
+    [{ limit: 0 }, 'limit'],
+    [{ limit: 1.5 }, 'limit'],
+    [{ limit: 10_001 }, 'limit'],
+    [{ account: "x' OR 1=1" }, 'account'],
+    [{ status: 'parkd' }, 'status: must be one of open, uncertain'],
+  ])('refuses %j instead of finding none', async (filter, says) => {
+    const refused = await fixture.orders.list(filter).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(InvalidInputError);
+    expect(String(refused)).toContain(says);
   });
 });
 

@@ -25,11 +25,6 @@ it('a client of another copy of the SDK is refused before anything is started wi
   await connection.close();
 });
 
-it('no client at all is refused', () => {
-  const withoutTypes = PaymentOrders as unknown as new () => PaymentOrders;
-  expect(() => new withoutTypes()).toThrow(/PaymentOrders needs a Client/);
-});
-
 it('a client of the same copy is taken', async () => {
   const connection = Connection.lazy();
   expect(new PaymentOrders(new Client({ connection })).client.connection).toBe(connection);

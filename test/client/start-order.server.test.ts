@@ -132,13 +132,6 @@ describe('again', () => {
     expect(await sentUntilOf('handed-on')).toBe(later);
   });
 
-  it('starts anew, with other input, after an end without an order', async () => {
-    const failed = await fixture.orders.start('withdraw', payout('again-1', 'fails:OrderRejected'));
-    await expect(failed.result()).rejects.toMatchObject({ type: 'OrderRejected' });
-    const handle = await fixture.orders.start('withdraw', payout('again-1'), { again: true });
-    expect((await handle.created()).order_uuid).toBe('uuid-again-1');
-  });
-
   it('starts an id that was never used', async () => {
     expect(await fixture.orders.start('withdraw', payout('again-2'), { again: true })).toMatchObject({
       attached: false,

@@ -2,7 +2,7 @@ import { Client } from '@temporalio/client';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findTemporalCli } from '../../scripts/temporal/find-cli.js';
-import { isStuck } from '../../src/client/stuck.js';
+import { isStuck } from '../../src/client/standing.js';
 import { PaymentOrders } from '../../src/client.js';
 import { dataConverter } from '../../src/temporal.js';
 import { orderInput } from '../support/inputs.js';

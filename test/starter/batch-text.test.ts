@@ -40,8 +40,6 @@ const plan: BatchPlan = {
   digest: 'd'.repeat(64),
 };
 
-const NOW = Date.parse('2026-11-27T10:01:40Z');
-
 const state: BatchState = {
   phase: 'sending',
   batchId: 'payroll.1',
@@ -72,18 +70,17 @@ describe('a plan', () => {
 });
 
 describe('a batch that goes on', () => {
-  it('shows rows, money, pace and time left in one line', () => {
-    expect(batchLine(state, NOW)).toBe(
+  it('shows rows and money in one line', () => {
+    expect(batchLine(state)).toBe(
       '40 % · sending · 28 of 50 rows started · ended: 18 completed, 1 error, 1 conflict · paid 200.10 usd · ' +
-        'still to pay (incl. fees): 0.5 btc, 800 usd · 0.2 rows/s, about 3 min left',
+        'still to pay (incl. fees): 0.5 btc, 800 usd',
     );
   });
 
-  it('shows attention, and no pace while it waits', () => {
+  it('shows attention', () => {
     const paused: BatchState = { ...state, phase: 'paused', attention: 'paused by itself: no money' };
-    expect(batchLine(paused, NOW)).toMatch(/^40 % · paused · .* · attention: paused by itself: no money$/);
-    expect(batchLine(paused, NOW)).not.toContain('rows/s');
-    expect(batchLine(undefined, NOW)).toContain('no worker answers');
+    expect(batchLine(paused)).toMatch(/^40 % · paused · .* · attention: paused by itself: no money$/);
+    expect(batchLine(undefined)).toContain('no worker answers');
   });
 
   it('counts what is left exactly, and never below nothing', () => {
@@ -92,14 +89,14 @@ describe('a batch that goes on', () => {
 
   it('shows what is decided on as long as nothing is sent: sums, balances and warnings', () => {
     const progress = { ...state.progress, started: 0 };
-    const waiting = batchStateText({ ...state, phase: 'awaitingApproval', progress }, NOW);
+    const waiting = batchStateText({ ...state, phase: 'awaitingApproval', progress });
     for (const part of ['1000.10', '-103.1', '52 warnings', 'line 3, 7: same wallet']) expect(waiting).toContain(part);
-    expect(batchStateText(state, NOW)).not.toContain('52 warnings');
+    expect(batchStateText(state)).not.toContain('52 warnings');
   });
 
   it('shows who did what', () => {
     const at = '2026-11-27T10:00:00Z';
-    const text = batchStateText({ ...state, approvedBy: 'bob', paused: { by: 'eve', reason: 'wait', at } }, NOW);
+    const text = batchStateText({ ...state, approvedBy: 'bob', paused: { by: 'eve', reason: 'wait', at } });
     for (const part of ['ann', 'bob', `at ${at} by eve: wait`, '28 started, 8 open', plan.digest])
       expect(text).toContain(part);
   });

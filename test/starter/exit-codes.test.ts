@@ -12,10 +12,11 @@ import {
   UnknownIdError,
   UnresolvedError,
 } from '../../src/client/errors.js';
+import { type BatchOutcomes, type BatchResult, NONE_ENDED } from '../../src/contract/batch/batch.js';
 import type { OrderFailure } from '../../src/contract/failures.js';
 import type { CompensationResult, OrderResult } from '../../src/contract/order/input-and-result.js';
 import type { Order } from '../../src/contract/service-objects.js';
-import { exitCodeOfError, exitCodeOfResult, UsageError } from '../../src/starter/report.js';
+import { exitCodeOfBatch, exitCodeOfError, exitCodeOfResult, UsageError } from '../../src/starter/report.js';
 
 const result = (outcome: OrderResult['outcome'], status?: CompensationResult['status']): OrderResult => ({
   outcome,
@@ -38,6 +39,24 @@ describe('the exit code of a result', () => {
     [1, result('error', 'done')],
   ])('is %d', (code, ended) => {
     expect(exitCodeOfResult(ended)).toBe(code);
+  });
+});
+
+const outcomes: BatchOutcomes = { ...NONE_ENDED, completed: 3, notStarted: 0 };
+
+describe('the exit code of a batch', () => {
+  it.each<[number, Partial<BatchOutcomes>]>([
+    [0, {}],
+    [1, { completed: 2, completed_partially: 1 }],
+    [1, { completed: 2, canceled: 1 }],
+    [1, { completed: 2, error: 1 }],
+    [1, { completed: 2, refused: 1 }],
+    [1, { completed: 2, conflict: 1 }],
+    [1, { completed: 2, notStarted: 1 }],
+    [4, { completed: 2, parked: 1 }],
+    [4, { completed: 0, error: 2, parked: 1 }],
+  ])('is %d for %j', (code, change) => {
+    expect(exitCodeOfBatch({ rows: 3, outcomes: { ...outcomes, ...change } } as BatchResult)).toBe(code);
   });
 });
 
@@ -67,6 +86,17 @@ describe('the exit code of an error', () => {
     [2, new RefusedError('order', 'o-1', 'again', 'completed', false)],
     [1, new FailedError('read', 'default', 'ServiceUnavailable', 'down')],
     [2, new FailedError('read', 'default', 'ServiceRejected', 'no')],
+    [2, new ConflictError('batch', 'b', ['file.sha256'])],
+    [2, new RefusedError('batch', 'b', 'instruction', 'stale')],
+    [2, new UnknownIdError('batch', 'b', 'default')],
+    [2, new ConflictError('schedule', 'p', ['times'])],
+    [2, new UnknownIdError('schedule', 'p', 'default')],
+    [2, new FailedError('batch', 'b', 'InvalidInput', 'bad rows')],
+    [2, new FailedError('batch', 'b', 'BatchFileUnusable', 'no such file')],
+    [1, new FailedError('batch', 'b', 'BatchNotApproved', 'nobody did')],
+    [1, new FailedError('batch', 'b', 'BatchStopped', 'stopped')],
+    [4, new NotDecidedYetError('batch', 'b')],
+    [4, new UnresolvedError('batch', 'b', 'terminated')],
     [4, new Error('a bug says nothing about the order')],
     [4, 'not even an error'],
   ])('is %d for %s', (code, error) => {

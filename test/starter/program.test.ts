@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { runStarterAlone as starter } from '../support/run-starter.js';
 
-const input = JSON.stringify({
-  order: { order_id: 'o-1', currency: 'usd', network: 'card', amount: '1', wallet: '4111111111111111' },
-});
+const row = { order_id: 'o-1', currency: 'usd', network: 'card', amount: '1', wallet: '4111111111111111' };
+const input = JSON.stringify({ order: row });
+const CREATE = ['schedule', 'create', 'payroll', '--file-pattern', 'payroll-{period}.csv'];
 
 describe('bad usage exits 2 with a message on stderr', () => {
   it.each([
@@ -26,6 +26,26 @@ describe('bad usage exits 2 with a message on stderr', () => {
     [['order', 'decide', 'o-1', '--action', 'revert', '--by', 'ann', '--reason', 'no', '--file', '/no/such/file']],
     [['order', 'list', '--limit', '0']],
     [['address', 'create', 'ref-1']],
+    [['batch']],
+    [['batch', 'start']],
+    [['batch', 'start', '/etc/payroll.csv']],
+    [['batch', 'start', 'payroll.csv', '--id', 'a b']],
+    [['batch', 'start', 'payroll.csv', '--approval', 'maybe']],
+    [['batch', 'start', 'payroll.csv', '--approval-expires', '1h']],
+    [['batch', 'start', 'payroll.csv', '--stop-after-failures', '0']],
+    [['batch', 'start', 'payroll.csv', '--max-in-flight', '5000']],
+    [['batch', 'start', 'payroll.csv', '--latest-send', 'friday']],
+    [['batch', 'start', 'payroll.csv', '--inline']],
+    [['batch', 'approve', 'p.1', '--by', 'bob']],
+    [['batch', 'pause', 'p.1', '--by', 'bob']],
+    [['batch', 'pause', 'p.1', '--by', 'bob', '--reason', 'wait', '--paused-at', '2026-11-27T18:00:00.123Z']],
+    [['schedule', 'create', 'payroll', '--cron', '0 10 * * FRI']],
+    [CREATE],
+    [[...CREATE, '--cron', 'fridays']],
+    [[...CREATE, '--calendar', '{"hour": 10}']],
+    [[...CREATE, '--cron', '0 10 * * FRI', '--time-zone', 'Berlin']],
+    [[...CREATE, '--cron', '0 10 * * FRI', '--wait-for-file', '30']],
+    [['schedule', 'trigger', 'payroll']],
   ])('%j', async (argv) => {
     const { code, stdout, stderr } = await starter(argv);
     expect(code).toBe(2);
@@ -58,6 +78,25 @@ describe('bad input exits 2', () => {
     const text = JSON.stringify({ latestSend: 'friday', ...JSON.parse(input) });
     const { code, stderr } = await starter(['order', 'start', 'withdraw', '-'], text);
     expect([code, stderr]).toEqual([2, expect.stringContaining('latestSend: must be an ISO time')]);
+  });
+});
+
+describe('inline rows', () => {
+  it('are read from standard input', async () => {
+    const text = JSON.stringify([row, { ...row, order_id: 'p-2' }]);
+    expect((await starter(['batch', 'start', '-'], text)).code).toBe(3);
+  });
+
+  it.each([
+    ['a number as amount, in an array', `[${JSON.stringify(row).replace('"1"', '1.00')}]`, 'rows[0].amount'],
+    ['one object a line', `${JSON.stringify(row)}\n{4111111111111111}`, 'the input is not JSON'],
+    ['no rows', '[]', 'rows'],
+    ['a bad wallet', JSON.stringify([{ ...row, wallet: 4111111111111112 }]), 'rows[0].wallet'],
+  ])('are refused: %s', async (_, text, said) => {
+    const { code, stderr } = await starter(['batch', 'start', '-'], text);
+    expect(code).toBe(2);
+    expect(stderr).toContain(said);
+    expect(stderr).not.toContain('411111');
   });
 });
 
@@ -126,8 +165,25 @@ describe('when Temporal cannot be reached', () => {
       ],
     ],
     [['address', 'list']],
+    [['batch', 'plan', '2026/payroll.csv']],
+    [['batch', 'start', 'payroll.csv', '--id', 'p.1', '--approval', 'required', '--by', 'ann', '--again', '--wait']],
+    [['batch', 'start', 'payroll.csv', '--stop-after-failures', '3', '--resend', 'never']],
+    [['batch', 'start', 'payroll.csv', '--latest-send', '2026-11-27T18:00:00Z', '--max-in-flight', '20']],
+    [['batch', 'start', '-', '--compensation', 'report']],
+    [['batch', 'approve', 'p.1', '--digest', 'abc', '--by', 'bob']],
+    [['batch', 'pause', 'p.1', '--by', 'bob', '--reason', 'wait', '--account', 'shop']],
+    [['batch', 'resume', 'p.1', '--by', 'bob', '--reason', 'go on']],
+    [['batch', 'resume', 'p.1', '--by', 'bob', '--reason', 'go on', '--paused-at', '2026-11-27T18:00:00.123Z']],
+    [['batch', 'stop', 'p.1', '--by', 'bob', '--reason', 'wrong file']],
+    [['batch', 'show', 'p.1', '--watch', '--timeout', '10s', '--json']],
+    [[...CREATE, '--cron', '0 10 * * FRI', '--cron', '0 10 1 * *', '--time-zone', 'Europe/Berlin']],
+    [[...CREATE, '--cron', '0 9 1 * *', '--period-format', 'minute', '--wait-for-file', '2h']],
+    [[...CREATE, '--cron', '0 10 * * FRI', '--approval', 'required', '--by', 'ann']],
+    [['schedule', 'trigger', 'payroll', '--period', '2026-11-27']],
   ])('%j exits 3', async (argv) => {
-    expect(await starter(argv, input)).toMatchObject({ code: 3, stderr: expect.stringContaining('nowhere:1') });
+    const stdin = argv[0] === 'batch' ? JSON.stringify([row]) : input;
+    const { code, stdout, stderr } = await starter(argv, stdin);
+    expect({ code, said: stdout + stderr }).toEqual({ code: 3, said: expect.stringContaining('nowhere:1') });
   });
 });
 

@@ -1,8 +1,7 @@
 import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
 import { NoWorkerError, UnknownIdError } from '../../client/errors.js';
 import { OrderHandle } from '../../client/order-handle.js';
-import { describeRun, readEnd, type Standing, standingOfRun } from '../../client/standing.js';
-import { isStuck } from '../../client/stuck.js';
+import { describeRun, isStuck, readEnd, type Standing, standingOfRun } from '../../client/standing.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import {
   ORDER_CALLBACK_SIGNAL,
