@@ -44,7 +44,6 @@ export async function readService<T>(
   read: ServiceReadInput['read'],
   account = DEFAULT_ACCOUNT,
   query?: object,
-  timeoutMs = READ_TIMEOUT_MS,
 ): Promise<T> {
   requireFormat('account', account, ACCOUNT_FORMAT);
   const options: WorkflowStartOptions<(input: ServiceReadInput) => Promise<T>> = {
@@ -53,11 +52,11 @@ export async function readService<T>(
     args: [{ account, read, ...(query === undefined ? {} : { query: { ...query } }) }],
     staticSummary: `read ${read}`,
     // Nobody waits any more by then; without workers such reads would pile up.
-    workflowExecutionTimeout: timeoutMs,
+    workflowExecutionTimeout: READ_TIMEOUT_MS,
   };
   const execute = () =>
     client.workflow.execute<(input: ServiceReadInput) => Promise<T>>(SERVICE_READ_WORKFLOW, options);
-  return waitWithin(client, { subject: 'read', id: account, timeoutMs }, execute, () => {
+  return waitWithin(client, { subject: 'read', id: account, timeoutMs: READ_TIMEOUT_MS }, execute, () => {
     throw new NoWorkerError(ORDERS_TASK_QUEUE);
   });
 }

@@ -1,16 +1,10 @@
 import type { Command } from 'commander';
 import { checkReconcileInput, type ReconcileState } from '../client/reconcile.js';
-import {
-  type BalanceGap,
-  type ChainSummary,
-  disagreementOf,
-  type Finding,
-  type ReconcileResult,
-} from '../contract/reconcile/reconcile.js';
+import { disagreementOf, type ReconcileResult } from '../contract/reconcile/reconcile.js';
 import { type CommonOptions, given, parseTimeout, withTimeout } from './arguments.js';
 import { whileShowing } from './progress.js';
 import { EXIT, type StarterIo, type Verbs } from './report.js';
-import { named, table } from './text.js';
+import { named, rowsText } from './text.js';
 
 interface ReconcileVerbOptions extends CommonOptions {
   from?: string;
@@ -26,34 +20,31 @@ function progressLine({ progress, trouble }: ReconcileState): string {
   return trouble ? `${line}; begun again after: ${trouble}` : line;
 }
 
-const gapText = ({ currency, amount, after, before, now, since }: BalanceGap): string =>
-  `${amount} ${currency} moved outside the orders seen: ${after} ${since ? `at ${since}` : 'by the changes seen'}, ${before} ${now ? 'is the balance now' : 'after the last of them'}`;
-
-const chainText = ({ currency, changes, gaps, start, end, balance }: ChainSummary): string =>
-  `${currency}: ${changes} changes, ${start} to ${end}, ${gaps} gaps, balance ${balance}`;
-
-const SHOWN_FIELDS = ['class', 'order_id', 'order_uuid', 'status', 'verdict', 'detail'] as const;
-
-const rowCells = (row: Finding): string[] => SHOWN_FIELDS.map((field) => row[field] ?? '');
+const FIELDS = {
+  disagreements: ['class', 'order_id', 'order_uuid', 'status', 'verdict', 'detail'],
+  gaps: ['currency', 'amount', 'after', 'since', 'before', 'now'],
+  chains: ['currency', 'changes', 'gaps', 'start', 'end', 'balance'],
+  malformed: ['place', 'reason'],
+} as const;
 
 /** Returns what was found, for people. */
 function reconcileText(result: ReconcileResult): string {
-  const { classes, disagreements, malformed, gaps, chains, notes, report } = result;
+  const { classes, notes, report } = result;
   const counts = Object.entries(classes).flatMap(([name, count]) => (count > 0 ? [`${name} ${count}`] : []));
-  const shown = [['class', 'order', 'uuid', 'at the service', 'here', ''], ...disagreements.map(rowCells)];
+  const lists = (['chains', 'gaps', 'malformed', 'disagreements'] as const).flatMap((name) => {
+    const rows: readonly object[] = result[name];
+    return rows.length > 0 ? [`${name}:`, rowsText(FIELDS[name], rows as readonly Record<string, unknown>[])] : [];
+  });
   return [
     named([
       ['account', result.account],
       ['created', `${result.from} to ${result.to}, and 26 h on each side`],
       ['read', `${result.seen} orders in ${result.windows} windows`],
       ['orders', counts.join(', ')],
-      ...chains.map((chain) => ['balances', chainText(chain)] as const),
-      ...gaps.map((gap) => ['gap', gapText(gap)] as const),
-      ...malformed.map(({ place, reason }) => ['malformed', `${place}: ${reason}`] as const),
       ...notes.map((note) => ['note', note] as const),
       ['report', report && `${report.path} (sha256 ${report.sha256})`],
     ]),
-    ...(disagreements.length > 0 ? [table(shown)] : []),
+    ...lists,
     `result: ${disagreementOf(result) ?? 'everything agrees or was mended'}`,
   ].join('\n');
 }

@@ -1,6 +1,6 @@
 import type { OrderListEntry } from '../client/list-orders.js';
 import type { OrderAttention } from '../contract/attention.js';
-import { maskWallet, maskWords } from '../contract/masking.js';
+import { maskWords } from '../contract/masking.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { DecisionRecord, OrderState } from '../contract/order/messages.js';
@@ -8,6 +8,7 @@ import { isMalformed, type Order } from '../contract/service-objects.js';
 import type { OnlyByCommand } from '../contract/signature.js';
 import { attentionWords, CANCEL_REQUESTED, NOTHING_TO_DECIDE } from '../contract/words.js';
 import { printableLine } from '../print.js';
+import { withoutWallets } from './shown-json.js';
 
 /** Rows of cells in aligned columns, each in one line: some texts come from the service. */
 export function table(rows: readonly (readonly string[])[]): string {
@@ -37,28 +38,12 @@ type Row = readonly [string, string | null | undefined];
 export const named = (rows: readonly Row[]): string =>
   table(rows.flatMap(([name, value]) => (value == null || value === '' ? [] : [[name, value]])));
 
-const amounts = (actual: string | null, expected: string, currency: string): string =>
-  actual === null ? `${expected} ${currency} expected` : `${actual} ${currency} (expected ${expected})`;
-
-const masked = (wallet: string | null): string | null => wallet && maskWallet(wallet);
-
-function orderRows(order: Order | null): Row[] {
-  if (!order) return [];
-  return [
-    ['type', order.order_type],
-    ['order_uuid', order.order_uuid],
-    ['from', amounts(order.amount_from, order.expected_amount_from, order.currency_from)],
-    ['to', amounts(order.amount_to, order.expected_amount_to, order.currency_to)],
-    ['paid from', masked(order.wallet_from)],
-    ['paid to', masked(order.wallet_to)],
-    // The client has to pay there: shown in full.
-    ['deposit address', order.deposit_address],
-    ['deposit memo', order.deposit_memo],
-    ['deposit URL', order.deposit_url],
-    ['error', order.error_message && maskWords(order.error_message)],
-    ['not readable', order.unreadable?.join(', ')],
-  ];
-}
+/** Returns all that the service says of an order, by its own names. */
+const orderRows = (order: Order | null): Row[] =>
+  Object.entries(withoutWallets(order ?? {}) as Record<string, unknown>).map(([field, value]) => [
+    field,
+    typeof value === 'object' && value !== null ? JSON.stringify(value) : value?.toString(),
+  ]);
 
 /** Where an order stands, for people. */
 export function stateText(orderId: string, state: OrderState): string {
@@ -78,14 +63,6 @@ export function stateText(orderId: string, state: OrderState): string {
     ...orderRows(state.order),
     ['last look-up', state.lastLookupAt ?? 'none yet'],
   ]);
-}
-
-function compensationText({ compensation }: OrderResult): string | undefined {
-  if (!compensation) return undefined;
-  const { policy, status, reason, order_id: followUp, outcome } = compensation;
-  return [`${policy}: ${status}`, followUp && `${followUp} ${outcome ?? ''}`.trimEnd(), reason]
-    .filter(Boolean)
-    .join(', ');
 }
 
 function decisionText({ action, amount, currency, differences, kind, as, by, reason }: DecisionRecord): string {
@@ -110,7 +87,7 @@ export function resultText(orderId: string, result: OrderResult): string {
       remainder?.map(({ kind, currency, amount }) => `${amount} ${currency} ${kind}`).join(', '),
     ],
     ['left unknown', result.remainderUnknown],
-    ['compensation', compensationText(result)],
+    ['compensation', compensation && Object.values(compensation).join(', ')],
     ['decisions', result.decisions?.map(decisionText).join('; ')],
   ]);
 }

@@ -46,22 +46,6 @@ describe('without a worker', () => {
     await Promise.all(calls.map((call) => expect(call).rejects.toMatchObject({ name: 'NoWorkerError' })));
     await expect(calls[0]).rejects.toThrow('before you repeat "decide"');
   }, 40_000);
-
-  it('create waits as long as the caller allows, and the order goes on', async () => {
-    await expect(fixture.orders.create('withdraw', payout('alone-3'), { timeoutMs: 1_000 })).rejects.toMatchObject({
-      name: 'NotDecidedYetError',
-    });
-    expect(await fixture.orders.order('alone-3').isOpen()).toBe(true);
-  });
-
-  it('orders are listed', async () => {
-    await fixture.orders.start('withdraw', payout('alone-4'));
-    await expect
-      .poll(() => fixture.orders.list({ status: 'open' }), { timeout: 10_000 })
-      .toContainEqual(
-        expect.objectContaining({ orderId: 'alone-4', account: 'default', type: 'withdraw', status: 'open' }),
-      );
-  });
 });
 
 describe('without Temporal', () => {

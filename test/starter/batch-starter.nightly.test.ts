@@ -97,16 +97,6 @@ describe.concurrent('a batch on the command line', () => {
     expect(end).toMatchObject({ code: 1, stdout: expect.stringMatching(/stopped +by bob: wrong file/) });
     expect((await tell('stop')).code).toBe(2);
   });
-
-  it('is refused as bad input or unknown', async () => {
-    const { path } = await write('bad', 2);
-    await writeFile(join(lab.folder, path), 'order_id;amount\n1;2\n');
-    const bad = await starter(['batch', 'start', path, '--json']);
-    expect(bad.code).toBe(2);
-    expect(JSON.parse(bad.stdout).error).toMatchObject({ type: 'InvalidInput', fields: [{ field: 'file' }] });
-    expect((await starter(['batch', 'plan', 'nowhere.csv'])).code).toBe(2);
-    expect((await starter(['batch', 'show', 'nothing'])).code).toBe(2);
-  });
 });
 
 describe.concurrent('a schedule on the command line', () => {

@@ -2,7 +2,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { serviceOf } from '../../scripts/service-of.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { runStarterWith } from '../support/run-starter.js';
@@ -57,22 +56,4 @@ test('--json prints no wallet, payee or client of an order, whichever verb print
   }
   const shown = await starter('order', 'show', done, '--json', '--show-wallets');
   expect(JSON.parse(shown.stdout)).toMatchObject({ result: { order: { wallet_to: WALLET } } });
-});
-
-test('where a client has to pay stands in full', async () => {
-  const handle = await lab.orders.start('deposit', orderInput('deposit', newOrderId('json')));
-  const { deposit_address: address } = await handle.created();
-  const { stdout } = await starter('order', 'show', handle.orderId, '--json');
-  expect(JSON.parse(stdout)).toMatchObject({ state: { order: { deposit_address: address } } });
-});
-
-test('a name that hides characters is shown by their names, and --json parses to the same', async () => {
-  const title = 'Shop \u202e1\u200b\u009b31m\u2028';
-  const service = await serviceOf(lab.sandbox);
-  await service.createDepositAddress({ currency: 'usdt', network: 'tron', address_title: title });
-  const [text, json] = await Promise.all([starter('address', 'list'), starter('address', 'list', '--json')]);
-  expect(text.stdout).toContain('Shop <U+202E>1<U+200B><U+009B>31m<U+2028>');
-  expect(json.stdout).toContain(String.raw`Shop \u202e1\u200b\u009b31m\u2028`);
-  expect(json.stdout).not.toMatch(/[\u202e\u200b\u009b\u2028]/);
-  expect(JSON.parse(json.stdout).addresses).toContainEqual(expect.objectContaining({ address_title: title }));
 });

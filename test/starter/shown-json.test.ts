@@ -19,3 +19,8 @@ test('--json shows the words, dates and amounts of a description', () => {
   const description = 'invoice 2026-11, 12 500.00 usd, for the flat 4711 in 1010 Vienna';
   expect(withoutWallets({ description })).toEqual({ description });
 });
+
+test('--json shows in full where a client has to pay', () => {
+  const order = { deposit_address: 'TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC', deposit_memo: '4111111111111111' };
+  expect(withoutWallets({ state: { order } })).toEqual({ state: { order } });
+});

@@ -56,14 +56,14 @@ describe('the state', () => {
     expect(text).toMatch(/^waiting for +a decision$/m);
     expect(text).toMatch(/^attention +outcome unknown \(since 2026-01-02T03:04:05Z\)$/m);
     expect(text).toMatch(/^allowed +resend, adopt$/m);
-    expect(text).toMatch(/^from +12.50 usd expected$/m);
-    expect(text).toMatch(/^to +12.00 usd \(expected 12.50\)$/m);
+    expect(text).toMatch(/^expected_amount_from +12.50$/m);
+    expect(text).toMatch(/^amount_to +12.00$/m);
     expect(text).toMatch(/^last look-up +none yet$/m);
   });
 
   it('shows no card number that the service quotes', () => {
     const declined = { ...order, error_message: 'card 4111111111111111 was declined' };
-    expect(stateText('w-1', { ...parked, order: declined })).toMatch(/^error +card \*\*\*\* was declined$/m);
+    expect(stateText('w-1', { ...parked, order: declined })).toMatch(/^error_message +card \*\*\*\* was declined$/m);
   });
 
   it('masks wallets and shows where the client pays', () => {
@@ -93,7 +93,7 @@ describe('the result', () => {
     expect(text).toMatch(/^difference +from 0, to -0.50$/m);
     // Its follow-up has paid it.
     expect(text).toMatch(/^was left +0.50 usd unpaid$/m);
-    expect(text).toMatch(/^compensation +finish: done, w-1.r1 completed$/m);
+    expect(text).toMatch(/^compensation +finish, done, w-1.r1, completed$/m);
     expect(text).toMatch(/^decisions +resend by ann: looked; approve 686\.04 usd by ben: meant$/m);
   });
 });
