@@ -1,4 +1,4 @@
-import { Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { Batches } from './client/batches.js';
 import { type CheckOptions, checkOrderInput } from './client/checked-input.js';
@@ -44,15 +44,6 @@ export interface HandleOptions {
   afterEnd?: boolean;
 }
 
-/** The SDK tells its errors and operations apart by their classes: those of another copy of it would fail after a start. */
-function requireOwnClient(client: unknown): void {
-  if (client instanceof Client) return;
-  throw new TypeError(
-    'PaymentOrders needs a Client of the same copy of @temporalio/client that it loads itself: use PaymentOrders.connect(), ' +
-      'or install @temporalio/client in the version that this library depends on, so that both share it',
-  );
-}
-
 /**
  * Starts, follows and decides payment orders through Temporal alone. If a start throws
  * TemporalUnreachableError, repeat the same call: it is safe.
@@ -66,11 +57,10 @@ export class PaymentOrders {
   readonly schedules: Schedules;
 
   /**
-   * Uses a connected client, made with `dataConverter` where payloads are encrypted.
-   * Throws TypeError for a client of another copy of @temporalio/client.
+   * Uses a connected client, made with `dataConverter` where payloads are encrypted, and by the
+   * copy of @temporalio/client that this library has as its peer.
    */
   constructor(client: Client, close: () => Promise<void> = async () => {}) {
-    requireOwnClient(client);
     this.#client = client;
     this.#close = close;
     this.batches = new Batches(client);
