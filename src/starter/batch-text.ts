@@ -1,24 +1,17 @@
 import type { BatchPlan, BatchProgress, BatchResult, BatchState, ReportFile } from '../contract/batch/batch.js';
 import { decimal, decimalOrZero, toAmount } from '../contract/money.js';
-import { keyFor, named, ofAccount, optionsOf, suggested, table } from './text.js';
+import { keyFor, named, ofAccount, optionsOf, rowsText, suggested } from './text.js';
 
-const unknown = 'unknown';
+const AMOUNTS = ['total', 'fee', 'feeOnTop', 'balanceBefore', 'balanceAfter', 'shortfall'];
 
-/** Currencies with what they cost, one a line. */
+/** Returns currencies with what they cost, one a line. */
 const currenciesText = ({ currencies }: BatchPlan): string =>
-  table([
-    ['currency', 'rows', 'total', 'fees', 'on top', 'balance', 'after', 'missing'],
-    ...currencies.map((one) => [
-      one.currency,
-      String(one.rows),
-      one.total,
-      one.fee ?? unknown,
-      one.feeOnTop ?? unknown,
-      one.balanceBefore ?? unknown,
-      one.balanceAfter ?? unknown,
-      one.shortfall ?? '',
-    ]),
-  ]);
+  rowsText(
+    ['currency', 'rows', ...AMOUNTS],
+    currencies.map((one) =>
+      Object.fromEntries(Object.entries(one).map(([field, value]) => [field, value ?? 'unknown'])),
+    ),
+  );
 
 function warningsText({ warnings, warningCount }: BatchPlan): string[] {
   if (warningCount === 0) return [];

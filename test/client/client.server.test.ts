@@ -111,12 +111,31 @@ describe('signed reads through a worker', () => {
     expect(lab.sandbox.requests().filter(({ path }) => path.endsWith('/list'))).toHaveLength(requests);
   });
 
+  it('say that the service refuses, and refuse an account that cannot be one', async () => {
+    const unknown = lab.orders.orderStatus({ order_id: newOrderId('never-created') });
+    await expect(unknown).rejects.toMatchObject({ name: 'FailedError', type: 'ServiceRejected' });
+    await expect(lab.orders.rates('Shop!')).rejects.toMatchObject({ name: 'InvalidInputError' });
+  });
+
   it('refuse both or neither of order_id and order_uuid', async () => {
     await expect(lab.orders.orderStatus({} as { order_id: string })).rejects.toMatchObject({
       name: 'InvalidInputError',
     });
     const both = { order_id: 'a', order_uuid: 'b' };
     await expect(lab.orders.orderStatus(both)).rejects.toMatchObject({ name: 'InvalidInputError' });
+  });
+});
+
+describe('a permanent address', () => {
+  it('is created once per reference, which must be one and belong to no other address', async () => {
+    const request = { ref: newOrderId('ref'), address: { currency: 'usdt', network: 'tron' } };
+    const { address } = await lab.orders.createAddress(request);
+    expect((await lab.orders.createAddress(request)).address.uuid).toBe(address.uuid);
+    const other = { ...request, address: { ...request.address, network: 'ethereum' } };
+    await expect(lab.orders.createAddress(other)).rejects.toThrow(/ref: belongs to/);
+    await expect(lab.orders.createAddress({ ...request, ref: 'a b' })).rejects.toMatchObject({
+      name: 'InvalidInputError',
+    });
   });
 });
 

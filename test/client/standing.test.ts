@@ -57,50 +57,29 @@ describe('the newest event of a run', () => {
   });
 });
 
-/** What a batch, its report and a reconciliation show of one standing. `word`: of an end; undefined = an error. */
-const PROJECTIONS: [standing: Standing, outcome: string, why: string, word?: object][] = [
-  [standingOfFailure('InvalidOrder'), 'refused', 'it is known', { kind: 'noOrder', failure: 'InvalidOrder' }],
-  [standingOfFailure('OrderRejected'), 'refused', 'it is known', { kind: 'noOrder', failure: 'OrderRejected' }],
-  [standingOfFailure('OrderConflict'), 'conflict', 'it is known', { kind: 'noOrder', failure: 'OrderConflict' }],
-  [
-    standingOfFailure('OrderUnresolved'),
-    'conflict',
-    'its workflow was terminated',
-    { kind: 'unresolved', how: 'closed by a person in doubt' },
-  ],
-  [
-    standingOfFailure('TypeError'),
-    'unresolved',
-    'its workflow failed as TypeError',
-    { kind: 'unresolved', how: 'ended by an error' },
-  ],
-  [
-    standingOfFailure(null),
-    'unresolved',
-    'its workflow failed as something else',
-    { kind: 'unresolved', how: 'ended by an error' },
-  ],
-  [
-    { kind: 'unresolved', how: 'timed out' },
-    'unresolved',
-    'its workflow was terminated',
-    { kind: 'unresolved', how: 'timed out' },
-  ],
-  [
-    { kind: 'notStarted' },
-    'unresolved',
-    'Temporal does not know its workflow any more',
-    { kind: 'unresolved', how: 'removed by the retention' },
-  ],
+const stopped = 'its workflow was terminated';
+const removed = 'Temporal does not know its workflow any more';
+
+/** What a batch, its report and a reconciliation show of one standing. `how`: of an unresolved end; undefined = an error. */
+const PROJECTIONS: [standing: Standing, outcome: string, why: string, how?: string][] = [
+  [standingOfFailure('InvalidOrder'), 'refused', 'it is known'],
+  [standingOfFailure('OrderRejected'), 'refused', 'it is known'],
+  [standingOfFailure('OrderConflict'), 'conflict', 'it is known'],
+  [standingOfFailure('OrderUnresolved'), 'conflict', stopped, 'closed by a person in doubt'],
+  [standingOfFailure('TypeError'), 'unresolved', 'its workflow failed as TypeError', 'ended by an error'],
+  [standingOfFailure(null), 'unresolved', 'its workflow failed as something else', 'ended by an error'],
+  [{ kind: 'unresolved', how: 'timed out' }, 'unresolved', stopped, 'timed out'],
+  [{ kind: 'notStarted' }, 'unresolved', removed, 'removed by the retention'],
   [{ kind: 'unreadable', what: 'result', why: 'key a' }, 'unresolved', 'its result cannot be read (key a)'],
   [{ kind: 'unreadable', what: 'input', why: 'key a' }, 'unresolved', 'it cannot be read (key a)'],
 ];
 
 describe('what is shown of a standing', () => {
-  test.for(PROJECTIONS)('%j counts as %s', ([standing, outcome, why, word]) => {
+  test.for(PROJECTIONS)('%j counts as %s', ([standing, outcome, why, how]) => {
     expect([outcomeOf(standing), whyUnresolved(standing)]).toEqual([outcome, why]);
     if (standing.kind === 'open') return;
-    if (word) expect(wordOfEnd(standing, 'order:a:b')).toEqual(word);
+    if (standing.kind === 'noOrder') expect(wordOfEnd(standing, 'order:a:b')).toEqual(standing);
+    else if (how) expect(wordOfEnd(standing, 'order:a:b')).toEqual({ kind: 'unresolved', how });
     else expect(() => wordOfEnd(standing, 'order:a:b')).toThrow(/order:a:b cannot be read \(key a\)/);
   });
 

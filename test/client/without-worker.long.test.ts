@@ -9,6 +9,8 @@ import { payout, useClient } from './client.fixture.js';
 
 const fixture = useClient({ withWorker: false });
 
+const rows = [{ order_id: 'o-1', currency: 'usd', network: 'card', amount: '1', wallet: '4111111111111111' }];
+
 describe('without a worker', () => {
   it('a start is accepted, and a second one is compared with it', async () => {
     expect(await fixture.orders.start('withdraw', payout('alone-1'))).toMatchObject({ attached: false });
@@ -46,6 +48,29 @@ describe('without a worker', () => {
     await Promise.all(calls.map((call) => expect(call).rejects.toMatchObject({ name: 'NoWorkerError' })));
     await expect(calls[0]).rejects.toThrow('before you repeat "decide"');
   }, 40_000);
+
+  it('a plan ends with an error and leaves nothing behind', async () => {
+    await expect(fixture.orders.batches.plan({ rows, startedBy: 'ann' })).rejects.toMatchObject({
+      name: 'NoWorkerError',
+    });
+    const running = `WorkflowType = 'bulkWithdraw' AND WorkflowId STARTS_WITH 'bulk-plan:' AND ExecutionStatus = 'Running'`;
+    await expect
+      .poll(() => fixture.namespace.client.workflow.count(running), { timeout: 10_000 })
+      .toMatchObject({ count: 0 });
+  });
+
+  it('a batch that needs no plan is started and waits', async () => {
+    const batch = await fixture.orders.batches.start({ batchId: 'waits', rows, startedBy: 'ann' });
+    expect(await batch.isOpen()).toBe(true);
+    expect(await fixture.orders.batches.start({ batchId: 'waits', rows, startedBy: 'bob' })).toMatchObject({
+      attached: true,
+    });
+    const calls = [batch.state(), batch.pause({ by: 'bob', reason: 'x' }), batch.approve({ digest: 'x', by: 'bob' })];
+    await Promise.all(calls.map((call) => expect(call).rejects.toMatchObject({ name: 'NoWorkerError' })));
+    // Temporal may hand the approval to the next worker: nobody may take it for lost.
+    await expect(calls[2]).rejects.toThrow('before you repeat "approve"');
+    expect(await batch.isOpen()).toBe(true);
+  });
 });
 
 describe('without Temporal', () => {

@@ -93,30 +93,3 @@ async function order(input: OrderInput): Promise<OrderResult> {
 
 export const withdraw = (input: OrderInput) => order(input);
 export const deposit = (input: OrderInput) => order(input);
-
-export async function serviceRead({
-  account,
-  read,
-  query,
-}: {
-  account: string;
-  read: string;
-  query?: { order_id?: string };
-}) {
-  if (query?.order_id === 'refused') throw ApplicationFailure.nonRetryable('the service refused it', 'ServiceRejected');
-  if (query?.order_id === 'invalid') {
-    const details = [[{ field: 'limit', reason: 'at most 500' }]];
-    throw ApplicationFailure.create({ type: 'InvalidInput', message: 'bad', nonRetryable: true, details });
-  }
-  return { account, read, query: query ?? null };
-}
-
-export async function depositAddress({
-  ref,
-  address,
-}: {
-  ref: string;
-  address: { currency: string; network: string };
-}) {
-  return { address: { uuid: `address-${ref}`, ...address, currency_to: null }, adopted: false };
-}
