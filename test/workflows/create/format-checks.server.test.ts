@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ORDERS_TASK_QUEUE, orderWorkflowId } from '../../../src/contract/names.js';
 import { orderInput } from '../../support/inputs.js';
-import { accountWith, newOrderId, useLab } from '../../support/lab.js';
+import { accountWith, type Lab, newOrderId, openLab, useLab } from '../../support/lab.js';
 import { runStarterWith } from '../../support/run-starter.js';
 
 const lab = useLab({ workers: false });
