@@ -1,14 +1,14 @@
 import { type AccountConfig, readAccounts } from './config/accounts.js';
 import { isLoopback } from './config/addresses.js';
-import { type Approvers, readApprovers } from './config/approvers.js';
-import { type Directories, folder, readDirectories } from './config/directories.js';
-import { type Encryption, type EncryptionKey, encryptionOf } from './config/encryption-keys.js';
+import { readApprovers } from './config/approvers.js';
+import { folder, readDirectories } from './config/directories.js';
+import { type Encryption, encryptionOf } from './config/encryption-keys.js';
 import { type Env, Problems, type Reader } from './config/env.js';
 import { allowedBy, checkNames } from './config/names.js';
 import { readSettings } from './config/read-settings.js';
 import { checkRuntime } from './config/runtime.js';
 import type { Secret } from './config/secret.js';
-import type { Settings } from './config/settings.js';
+import { NAMES, type Settings, settingOf } from './config/settings.js';
 import { readTemporalTarget } from './config/temporal-connection.js';
 import type { Pace } from './contract/order/activities.js';
 
@@ -20,14 +20,14 @@ export type { Encryption, EncryptionKey } from './config/encryption-keys.js';
 export { ConfigError } from './config/env.js';
 export { Secret } from './config/secret.js';
 
-/** How the worker makes callback URLs; absent = every order is followed by polling alone. */
+/** How the worker makes callback URLs. */
 export interface CallbackConfig {
   baseUrl: string;
   /** Secret keys. The first signs, all verify. */
   tokenKeys: string[];
 }
 
-/** What a process logs at least. */
+/** Lowest level that a process logs. */
 export type LogLevel = NonNullable<Settings['LOG_LEVEL']>;
 
 /** What shows how a process is. */
@@ -43,35 +43,6 @@ export interface Version {
   buildId: string;
 }
 
-/** Everything a worker needs, checked. */
-export interface WorkerConfig extends Encryption {
-  accounts: ReadonlyMap<string, AccountConfig>;
-  pace: Pace;
-  /** Since when a restored Temporal runs, in ms since the epoch: nothing sent before counts as absent until a settle window later. */
-  restoredAtMs?: number;
-  callback?: CallbackConfig;
-  /** Amounts above which an order waits for a person, by currency. */
-  caps?: ReadonlyMap<string, string>;
-  /** Refuse orders that the balance does not cover. */
-  checkBalance?: boolean;
-  /** Whose signatures count, by account; an account that is not here takes what is unsigned. Absent = none asks. */
-  approvers?: ReadonlyMap<string, Approvers>;
-  /** Where batch files are and reports go; {} when there are none. */
-  directories?: Directories;
-  /** The ALLOW_… variables in force; absent = none. */
-  allowed?: readonly string[];
-  /** Where the audit record goes; absent = none is kept. */
-  auditDir?: string;
-  /** Absent = the usual log, and no metrics. */
-  monitoring?: Monitoring;
-  /** Absent = one version at a time. */
-  version?: Version;
-  /** Absent = no traces. */
-  traced?: boolean;
-  /** Settings that are no secret, as they count, for the line `ready` and `doctor`. */
-  shown?: Readonly<Record<string, string>>;
-}
-
 const DEPOSIT_SETTLE_WINDOW_MS = 15_000;
 const PAYOUT_SETTLE_WINDOW_MS = 10 * 60_000;
 
@@ -79,21 +50,16 @@ const PAYOUT_SETTLE_WINDOW_MS = 10 * 60_000;
 const MIN_WINDOW_MS = 60_000;
 
 function paceOf(settings: Settings, problems: Problems): Pace {
-  const { ORDER_POLL_INITIAL: pollInitialMs, ORDER_POLL_MAX: pollMaxMs } = settings;
+  const { ORDER_POLL_INITIAL: pollInitialMs, ORDER_POLL_MAX: pollMaxMs, ORDER_SETTLE_WINDOW: windowMs } = settings;
   if (pollMaxMs < pollInitialMs) problems.add('ORDER_POLL_MAX', 'must not be shorter than ORDER_POLL_INITIAL');
   const short = 'must not be shorter than 1m: what is read so soon is no proof';
   for (const name of ['ORDER_SETTLE_WINDOW', 'ORDER_CONFIRM_DELAY'] as const)
     if ((settings[name] ?? MIN_WINDOW_MS) < MIN_WINDOW_MS) problems.weak('ALLOW_SHORT_WINDOWS', name, short);
-  const { ORDER_SETTLE_WINDOW: windowMs } = settings;
-  return {
-    pollInitialMs,
-    pollMaxMs,
-    settleWindowMs: {
-      atOnce: windowMs ?? PAYOUT_SETTLE_WINDOW_MS,
-      deposit: windowMs ?? DEPOSIT_SETTLE_WINDOW_MS,
-    },
-    confirmDelayMs: settings.ORDER_CONFIRM_DELAY,
+  const settleWindowMs = {
+    atOnce: windowMs ?? PAYOUT_SETTLE_WINDOW_MS,
+    deposit: windowMs ?? DEPOSIT_SETTLE_WINDOW_MS,
   };
+  return { pollInitialMs, pollMaxMs, settleWindowMs, confirmDelayMs: settings.ORDER_CONFIRM_DELAY };
 }
 
 function callbackOf(settings: Settings): CallbackConfig | undefined {
@@ -101,9 +67,10 @@ function callbackOf(settings: Settings): CallbackConfig | undefined {
   return baseUrl === undefined ? undefined : { baseUrl, tokenKeys };
 }
 
-function monitoringOf({ LOG_LEVEL: logLevel, METRICS_ADDRESS: metricsAddress }: Settings): Monitoring {
-  return { logLevel, ...(metricsAddress && { metricsAddress }) };
-}
+const monitoringOf = ({ LOG_LEVEL: logLevel, METRICS_ADDRESS: metricsAddress }: Settings): Monitoring => ({
+  logLevel,
+  ...(metricsAddress && { metricsAddress }),
+});
 
 function versionOf(settings: Settings, problems: Problems): Version | undefined {
   const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = settings;
@@ -115,21 +82,21 @@ function versionOf(settings: Settings, problems: Problems): Version | undefined 
 
 /** Returns the settings to show, those of each account by its name. */
 function shownOf(
-  shown: Readonly<Record<string, string>>,
-  accounts: WorkerConfig['accounts'],
-  keys?: readonly EncryptionKey[],
-) {
-  const each = (value: (account: AccountConfig) => unknown): string =>
-    [...accounts.values()].map((account) => `${account.name}:${value(account) ?? 'none'}`).join();
-  return {
-    ...shown,
-    PAYMENT_BASE_URL: each(({ baseUrl }) => baseUrl),
-    PAYMENT_SIGNER: each(({ signer }) => signer),
-    PAYMENT_API_KEY_PREDECESSORS: each(({ predecessors }) => predecessors?.join('+')),
-    PAYMENT_REQUESTS_PER_SECOND: each(({ requestsPerSecond }) => requestsPerSecond),
-    PAYMENT_NOT_EXECUTED_STATUSES: each(({ notExecutedStatuses }) => notExecutedStatuses?.join('+')),
-    PAYLOAD_ENCRYPTION_KEYS: keys?.map(({ id }) => id).join() ?? 'none',
-  };
+  shown: Source['shown'],
+  accounts: ReadonlyMap<string, AccountConfig>,
+  encryption: Encryption,
+): Source['shown'] {
+  const ofAccounts = NAMES.flatMap((name) => {
+    const { ofAccount, secret, default: fallback = 'none' } = settingOf(name);
+    if (!ofAccount || secret) return [];
+    const values = [...accounts.values()].map((account) => {
+      const value = account[ofAccount as keyof AccountConfig] ?? fallback;
+      return `${account.name}:${Array.isArray(value) ? value.join('+') : value}`;
+    });
+    return [[name, values.join()]];
+  });
+  const keys = encryption.encryptionKeys?.map(({ id }) => id).join() ?? 'none';
+  return { ...shown, ...Object.fromEntries(ofAccounts), PAYLOAD_ENCRYPTION_KEYS: keys };
 }
 
 /** What is read for a process: its settings, where they stand, and where mistakes are collected. */
@@ -156,29 +123,45 @@ function load<T>(env: Env, reader: Reader, build: (source: Source) => T): T {
 }
 
 /** Reads a worker's configuration. Throws ConfigError with one line per mistake. */
-export const loadWorkerConfig = (env: Env = process.env): WorkerConfig =>
+export const loadWorkerConfig = (env: Env = process.env) =>
   load(env, 'W', ({ settings, shown, problems }) => {
     const accounts = readAccounts(settings, env, problems);
     const encryption = encryptionOf(settings, problems);
     const { APPROVERS_FILE: approversFile, AUDIT_DIR: auditDir } = settings;
     return {
       accounts,
+      /** Absent = every order is followed by polling alone. */
       callback: callbackOf(settings),
       ...encryption,
+      /** Whose signatures count, by account; an account that is not here takes what is unsigned. Absent = none asks. */
       approvers: approversFile ? readApprovers(approversFile, accounts.keys(), problems) : undefined,
       pace: paceOf(settings, problems),
+      /** Start of a restored Temporal: nothing sent before counts as absent until a settle window later. */
       restoredAtMs: settings.TEMPORAL_RESTORED_AT,
+      /** Absent = one version at a time. */
       version: versionOf(settings, problems),
+      /** Amounts above which an order waits for a person, by currency. */
       caps: settings.PAYMENT_ORDER_CAPS,
+      /** Refuse orders that the balance does not cover. */
       checkBalance: settings.PAYMENT_CHECK_BALANCE,
+      /** Where batch files are and reports go; {} when there are none. */
       directories: readDirectories(settings, problems),
+      /** Where the audit record goes; absent = none is kept. */
       auditDir: auditDir ? folder(auditDir, 'AUDIT_DIR', problems, { create: true }) : undefined,
+      /** Absent = the usual log, and no metrics. */
       monitoring: monitoringOf(settings),
       traced: loadTracing(env),
+      /** The ALLOW_… variables in force. */
       allowed: allowedBy(env, 'W'),
-      shown: shownOf(shown, accounts, encryption.encryptionKeys),
+      /** Settings that are no secret, as they count, for the line `ready` and `doctor`. */
+      shown: shownOf(shown, accounts, encryption),
     };
   });
+
+type LoadedWorkerConfig = ReturnType<typeof loadWorkerConfig>;
+
+/** Everything a worker needs, checked. */
+export type WorkerConfig = Pick<LoadedWorkerConfig, 'accounts' | 'pace'> & Partial<LoadedWorkerConfig>;
 
 /** Reads the receiver's configuration, in which no secret of the payment service is; throws ConfigError. */
 export const loadReceiverConfig = (env: Env = process.env) =>
@@ -199,12 +182,9 @@ export const loadEncryption = (env: Env = process.env): Encryption =>
 export const loadTemporalTarget = (env: Env = process.env) =>
   load(env, 'L', ({ problems }) => readTemporalTarget(env, problems));
 
-/** Variables of OpenTelemetry, which its own packages read, too. */
-const ENDPOINTS = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
-
-/** Returns true if traces are wanted: somewhere to send them is named, and nothing switches them off. */
+/** Returns true if OpenTelemetry's own variables name a collector, and nothing switches traces off. */
 export const loadTracing = (env: Env = process.env): boolean =>
-  ENDPOINTS.some((name) => env[name]) &&
+  Boolean(env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT) &&
   env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true' &&
   (env.OTEL_TRACES_EXPORTER || 'otlp') === 'otlp';
 

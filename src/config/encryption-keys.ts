@@ -15,32 +15,24 @@ const ENTRY = /^([A-Za-z0-9_.-]{1,64}):([A-Za-z0-9+/]{43}=)$/;
 /** 32 random bytes have 30 different ones, give or take a few. */
 const MIN_DIFFERENT_BYTES = 20;
 
-type Entry = readonly [id: string, bytes: Buffer];
-
 /** Returns an entry; undefined for what is none. Bits beyond the 32 bytes would be dropped silently, so they count as a mistake. */
-function entryOf(text: string): Entry | undefined {
+function entryOf(text: string): { id: string; bytes: Buffer } | undefined {
   const [, id = '', base64 = ''] = ENTRY.exec(text) ?? [];
   const bytes = Buffer.from(base64, 'base64');
-  return id !== '' && bytes.toString('base64') === base64 ? [id, bytes] : undefined;
-}
-
-function keysProblem(list: string): string | undefined {
-  const problem = secretProblem(list);
-  if (problem) return problem;
-  const entries = list.split(',').map(entryOf);
-  if (entries.includes(undefined)) return 'must be a comma list of id:key, each key the base64 of 32 bytes';
-  if (!unique(entries.map((entry) => entry?.[0]))) return 'names the same key id twice';
-  if (!unique(entries.map((entry) => entry?.[1].toString('hex')))) return 'names the same key twice';
-  return entries.some((entry) => entry && isPredictable(entry[1], MIN_DIFFERENT_BYTES)) ? TOO_EASY : undefined;
+  return id !== '' && bytes.toString('base64') === base64 ? { id, bytes } : undefined;
 }
 
 /** Schema of PAYLOAD_ENCRYPTION_KEYS: the first encrypts, all decrypt. */
-export const encryptionKeys = checkedBy(keysProblem).transform((list): readonly EncryptionKey[] =>
-  list.split(',').flatMap((text) => {
-    const entry = entryOf(text);
-    return entry ? [{ id: entry[0], key: createSecretKey(entry[1]) }] : [];
-  }),
-);
+export const encryptionKeys = checkedBy(secretProblem).transform((list, context): readonly EncryptionKey[] => {
+  const texts = list.split(',');
+  const entries = texts.flatMap((text) => entryOf(text) ?? []);
+  const refuse = (message: string) => context.addIssue({ code: 'custom', message });
+  if (entries.length < texts.length) refuse('must be a comma list of id:key, each key the base64 of 32 bytes');
+  else if (!unique(entries.map(({ id }) => id))) refuse('names the same key id twice');
+  else if (!unique(entries.map(({ bytes }) => bytes.toString('hex')))) refuse('names the same key twice');
+  else if (entries.some(({ bytes }) => isPredictable(bytes, MIN_DIFFERENT_BYTES))) refuse(TOO_EASY);
+  return entries.map(({ id, bytes }) => ({ id, key: createSecretKey(bytes) }));
+});
 
 /** How payloads are protected. Without keys they are plain. */
 export interface Encryption {

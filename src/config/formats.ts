@@ -53,13 +53,11 @@ export function durationMs(text: string): number | undefined {
 /** Schema of a duration, in milliseconds. */
 export const duration = readBy(durationMs, 'must be a duration above 0 such as 250ms, 5s, 10m, 6h or 1d');
 
-const LINK = 'Kubernetes sets a URL for a service of that name: give the port, or set enableServiceLinks: false';
-
 /** Schema of a TCP port; 0 lets the system choose. */
-export const port = checkedBy((text) => {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return undefined;
-  return `must be a port number from 0 to 65535${/^\w+:\/\//.test(text) ? ` (${LINK})` : ''}`;
-}).transform(Number);
+export const port = z
+  .string()
+  .refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535, 'must be a port number from 0 to 65535')
+  .transform(Number);
 
 const isHost = (text: string): boolean =>
   isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text);
@@ -154,49 +152,49 @@ export const TOO_EASY = 'must not be easy to guess: make it with openssl rand -b
 /** Returns true for bytes with few different values, such as those of a placeholder. */
 export const isPredictable = (bytes: Uint8Array, minDifferent: number): boolean => new Set(bytes).size < minDifferent;
 
-/** Shortest token and callback token key; a shorter one could be guessed, a key from callback URLs seen in transit. */
+/** A shorter token or callback key could be guessed, a key from callback URLs seen in transit. */
 const MIN_TOKEN_LENGTH = 16;
 
 /** Keys of 16 random characters have more different ones, hexadecimal digits too. */
 const MIN_DIFFERENT_CHARACTERS = 8;
 
-const isEasy = (key: string): boolean => isPredictable(Buffer.from(key), MIN_DIFFERENT_CHARACTERS);
+function tokenProblem(key: string): string | undefined {
+  if (key.length < MIN_TOKEN_LENGTH) return `must have at least ${MIN_TOKEN_LENGTH} characters`;
+  return isPredictable(Buffer.from(key), MIN_DIFFERENT_CHARACTERS) ? TOO_EASY : undefined;
+}
 
 /** Schema of a bearer token. */
-export const token = checkedBy((text) => {
-  const unprintable = secretProblem(text);
-  if (unprintable) return unprintable;
-  if (text.length < MIN_TOKEN_LENGTH) return `must have at least ${MIN_TOKEN_LENGTH} characters`;
-  return isEasy(text) ? TOO_EASY : undefined;
-}).transform((text) => new Secret(text));
+export const token = checkedBy((text) => secretProblem(text) ?? tokenProblem(text)).transform(
+  (text) => new Secret(text),
+);
 
-/** Schema of callback keys. Every key counts, the empty one behind a stray comma too: anybody can sign with it. */
+/** Schema of callback keys. Each must be safe, also the empty one behind a stray comma: anybody can sign with it. */
 export const tokenKeys = checkedBy((list) => {
-  const unprintable = secretProblem(list);
-  if (unprintable) return unprintable;
   const keys = list.split(',');
-  const isShort = keys.some((key) => key.length < MIN_TOKEN_LENGTH);
-  if (isShort) return `each key must have at least ${MIN_TOKEN_LENGTH} characters`;
-  if (keys.some(isEasy)) return TOO_EASY;
-  return unique(keys) ? undefined : 'names the same key twice';
+  const problem = secretProblem(list) ?? keys.map(tokenProblem).find((found) => found !== undefined);
+  return problem ?? (unique(keys) ? undefined : 'names the same key twice');
 }).transform((list): string[] => hidden(list.split(',')));
 
 const CAPS = 'must be JSON such as {"usd": "2000", "btc": "0.5"}: currencies in lower case and decimal strings';
 
 const caps = z
-  .record(z.string().regex(CURRENCY_FORMAT), z.string().regex(AMOUNT_FORMAT).max(MAX_AMOUNT_LENGTH), { error: CAPS })
+  .record(
+    z.string().regex(CURRENCY_FORMAT),
+    z.string(CAPS).regex(AMOUNT_FORMAT, CAPS).max(MAX_AMOUNT_LENGTH, CAPS),
+    CAPS,
+  )
   .refine((amounts) => Object.keys(amounts).length > 0, 'names no currency: unset it if there are no caps');
 
 /** Schema of a JSON object of decimal strings by currency, as a map. */
-export const amountsByCurrency = z.string().transform((text, context): ReadonlyMap<string, string> => {
-  const { value, problem } = readJson(text);
-  const { success, data = {}, error } = caps.safeParse(value);
-  const isNone = error?.issues[0]?.code === 'custom';
-  if (success && !problem) return new Map(Object.entries(data));
-  const message = problem?.startsWith('names') ? problem : isNone ? (error?.issues[0]?.message ?? CAPS) : CAPS;
-  context.addIssue({ code: 'custom', message });
-  return z.NEVER;
-});
+export const amountsByCurrency = z
+  .string()
+  .transform((text, context): unknown => {
+    const { value, problem } = readJson(text);
+    if (problem) context.addIssue({ code: 'custom', message: problem.startsWith('names') ? problem : CAPS });
+    return value;
+  })
+  .pipe(caps)
+  .transform((amounts): ReadonlyMap<string, string> => new Map(Object.entries(amounts)));
 
 const INSTANT = z.iso.datetime({ offset: true });
 

@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import type { Problems } from './env.js';
 import { readBy } from './formats.js';
@@ -26,34 +26,24 @@ type TlsFiles = Partial<Record<'clientCertFile' | 'clientKeyFile' | 'caFile', st
 
 /** Reads an account's certificates and key. They are read at start only. */
 export function readTls(files: TlsFiles, baseUrl: string, account: string, problems: Problems): RouteConfig {
-  const place = (field: keyof TlsFiles) => ({ variable: 'PAYMENT_ACCOUNTS_FILE', what: `${account}.${field} ` });
-  const refuse = (field: keyof TlsFiles, reason: string): undefined => {
-    const { variable, what } = place(field);
-    problems.add(variable, what + reason);
-  };
-  const read = (field: keyof TlsFiles, isSecret?: (text: string) => boolean): string | undefined => {
+  const refuse = (field: keyof TlsFiles, reason: string): undefined =>
+    void problems.add('PAYMENT_ACCOUNTS_FILE', `${account}.${field} ${reason}`);
+  const read = (field: keyof TlsFiles): string | undefined => {
     const path = files[field];
     if (!path) return undefined;
     if (baseUrl.startsWith('http:'))
       refuse(field, 'needs an https URL of the service: without TLS it would do nothing');
-    return readSettingsFile(path, problems, place(field), isSecret) ?? refuse(field, 'cannot be read');
+    const place = { variable: 'PAYMENT_ACCOUNTS_FILE', what: `${account}.${field} ` };
+    return readSettingsFile(path, problems, place, holdsKey) ?? refuse(field, 'cannot be read');
   };
-  const certificates = (field: keyof TlsFiles): string | undefined => {
-    const text = read(field, holdsKey);
-    return text === undefined || isCertificates(text)
-      ? text
-      : refuse(field, 'must hold certificates in PEM, and no key');
-  };
-  const [caCertificates, chain, key] = [certificates('caFile'), certificates('clientCertFile'), read('clientKeyFile')];
-  if (!files.clientCertFile !== !files.clientKeyFile) {
+  const [ca, chain, key] = [read('caFile'), read('clientCertFile'), read('clientKeyFile')];
+  if (ca !== undefined && !isCertificates(ca)) refuse('caFile', 'must hold certificates in PEM, and no key');
+  if (!files.clientCertFile !== !files.clientKeyFile)
     refuse(files.clientKeyFile ? 'clientKeyFile' : 'clientCertFile', 'goes together with its other half: give both');
-  }
-  const keyProblem = key === undefined ? undefined : problemOfKey(key);
-  if (keyProblem) refuse('clientKeyFile', keyProblem);
-  const pairProblem = keyProblem || !chain || !key ? undefined : problemOfPair(chain, key);
-  if (pairProblem) refuse('clientCertFile', pairProblem);
+  else if (chain !== undefined && key !== undefined && !isPair(chain, key))
+    refuse('clientCertFile', 'must hold certificates in PEM, and clientKeyFile their key, without a passphrase');
   return {
-    ...(caCertificates && { caCertificates }),
+    ...(ca && { caCertificates: ca }),
     ...(chain && key && { clientCertificate: { chain, key: new Secret(key) } }),
   };
 }
@@ -62,7 +52,7 @@ const holdsKey = (text: string): boolean => text.includes('PRIVATE KEY');
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** Returns true where every block of a PEM text is a certificate, and there is one: what is passed over in silence is not trusted. */
+/** Returns true if each block of a PEM text is a certificate: TLS would ignore the others silently. */
 function isCertificates(text: string): boolean {
   const blocks = text.match(CERTIFICATE) ?? [];
   if (blocks.length === 0 || blocks.length !== text.split('-----BEGIN').length - 1) return false;
@@ -73,26 +63,13 @@ function isCertificates(text: string): boolean {
   }
 }
 
-/** Shorter RSA keys can be computed from the certificate. */
-const MIN_RSA_BITS = 2048;
-
-function problemOfKey(text: string): string | undefined {
+function isPair(cert: string, key: string): boolean {
   try {
-    const { modulusLength = MIN_RSA_BITS } = createPrivateKey(text).asymmetricKeyDetails ?? {};
-    return modulusLength < MIN_RSA_BITS ? `must have ${MIN_RSA_BITS} bits at least` : undefined;
+    createSecureContext({ cert, key });
+    // No key at all would be left out silently.
+    return key !== '' && isCertificates(cert);
   } catch {
-    return 'must hold a private key in PEM, without a passphrase';
-  }
-}
-
-function problemOfPair(chain: string, key: string): string | undefined {
-  const { validTo } = new X509Certificate(chain);
-  if (Date.parse(validTo) < Date.now()) return `has expired (${validTo})`;
-  try {
-    createSecureContext({ cert: chain, key });
-    return undefined;
-  } catch {
-    return 'is not of that key, or is too weak for TLS';
+    return false;
   }
 }
 

@@ -1,25 +1,16 @@
 import type { Env, Problems } from './env.js';
 
 /**
- * Options of Node.js and V8 that open no port, write no memory down and weaken no protocol: modules, memory, warnings, DNS, FIPS.
+ * Usual options of Node.js that open no port, write no memory to files and weaken no protocol.
  * Every other option needs ALLOW_DEBUGGING, also one of a later version.
  */
 const HARMLESS_OPTIONS = new Set(
-  `r require import C conditions loader experimental-loader enable-source-maps preserve-symlinks preserve-symlinks-main
-  addons global-search-paths env-file env-file-if-exists input-type title icu-data-dir node-snapshot watch watch-path
-  experimental-require-module experimental-detect-module experimental-vm-modules experimental-wasm-modules strip-types
-  experimental-strip-types experimental-transform-types experimental-import-meta-resolve experimental-fetch experimental-websocket experimental-eventsource experimental-webstorage
-  permission experimental-permission allow-fs-read allow-fs-write allow-net allow-addons allow-worker allow-wasi
-  allow-child-process disable-proto disallow-code-generation-from-strings frozen-intrinsics disable-sigusr1
-  verify-base-objects force-context-aware disable-wasm-trap-handler zero-fill-buffers secure-heap secure-heap-min
-  max-old-space-size max-old-space-size-percentage max-semi-space-size min-semi-space-size semi-space-growth-factor
-  max-heap-size initial-heap-size initial-old-space-size huge-max-old-generation-size stack-size optimize-for-size
-  lite-mode jitless single-threaded expose-gc gc-interval trace-gc v8-pool-size use-largepages max-http-header-size
-  warnings deprecation pending-deprecation throw-deprecation disable-warning trace-warnings trace-deprecation
-  trace-exit trace-sigint stack-trace-limit unhandled-rejections extra-info-on-fatal-exception
-  dns-result-order network-family-autoselection enable-network-family-autoselection
-  network-family-autoselection-attempt-timeout use-system-ca use-bundled-ca use-openssl-ca enable-fips force-fips
-  tls-min-v1.2 tls-min-v1.3 tls-max-v1.2 tls-max-v1.3`.split(/\s+/),
+  `r require import C conditions loader experimental-loader enable-source-maps env-file title icu-data-dir
+  experimental-import-meta-resolve experimental-require-module experimental-vm-modules experimental-strip-types
+  max-old-space-size max-semi-space-size optimize-for-size jitless expose-gc max-http-header-size
+  warnings deprecation throw-deprecation disable-warning trace-warnings trace-deprecation
+  stack-trace-limit unhandled-rejections dns-result-order network-family-autoselection
+  use-system-ca use-bundled-ca use-openssl-ca enable-fips force-fips tls-min-v1.2 tls-min-v1.3`.split(/\s+/),
 );
 
 const WEAKENS_TLS = 'changes what TLS accepts: unset it';

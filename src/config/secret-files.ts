@@ -1,4 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import type { z } from 'zod';
+import { fieldErrors } from '../validation/field-errors.js';
+import { readJson } from '../validation/json-input.js';
 import type { Problems } from './env.js';
 
 /** Read, write and execute of other users. */
@@ -49,6 +52,21 @@ export function readSettingsFile(
 /** Returns a secret file's content without its last line break; undefined if it cannot be read. `variable` names it. */
 export const readSecretFile = (path: string, problems: Problems, variable: string, what = ''): string | undefined =>
   readSettingsFile(path, problems, { variable, what })?.replace(/\r?\n$/, '');
+
+/** Returns what a file's JSON text is by a schema; undefined after each mistake was reported. No text = it was not read. */
+export function parseJson<S extends z.ZodType>(
+  text: string | undefined,
+  schema: S,
+  refuse: (reason: string) => void,
+): z.output<S> | undefined {
+  const { value, problem = undefined } =
+    text === undefined ? { value: undefined, problem: 'cannot be read' } : readJson(text);
+  // A name twice is a mistake, too: the later one would win over the one that somebody reads.
+  if (problem) return void refuse(problem);
+  const { data, error } = schema.safeParse(value);
+  for (const { field, reason } of error ? fieldErrors(error) : []) refuse(`${field}: ${reason}`);
+  return data;
+}
 
 /** Refuses a folder of payments that every user of the machine may enter. */
 export function refuseOpenFolder({ mode }: Stats, variable: string, problems: Problems): void {

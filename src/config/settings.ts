@@ -19,8 +19,8 @@ interface Setting {
   unset?: string;
   /** Where it has to be set. */
   required?: (reader: Reader, env: Env) => boolean;
-  /** It describes the one account of an environment without PAYMENT_ACCOUNTS_FILE. */
-  ofAccount?: true;
+  /** Field of the one account of an environment without PAYMENT_ACCOUNTS_FILE. */
+  ofAccount?: string;
   /** Its value is shown nowhere. */
   secret?: true;
   example?: string;
@@ -35,35 +35,35 @@ const versionName = (letters: string) =>
 /** Every setting. */
 export const SETTINGS = {
   PAYMENT_BASE_URL: {
-    ...{ by: 'W', file: true, ofAccount: true, required, type: format.baseUrl },
+    ...{ by: 'W', file: true, ofAccount: 'baseUrl', required, type: format.baseUrl },
     ...{ example: 'https://payments.example', about: 'the service; plain http to a loopback address only' },
   },
   PAYMENT_API_KEY: {
-    ...{ by: 'W', file: true, ofAccount: true, secret: true, required, type: format.secret },
+    ...{ by: 'W', file: true, ofAccount: 'apiKey', secret: true, required, type: format.secret },
     about: "the account's key",
   },
   PAYMENT_API_SECRET: {
-    ...{ by: 'W', file: true, ofAccount: true, secret: true, required, type: format.secret },
+    ...{ by: 'W', file: true, ofAccount: 'apiSecret', secret: true, required, type: format.secret },
     about: "the account's secret",
   },
   PAYMENT_API_KEY_PREDECESSORS: {
-    ...{ by: 'W', file: true, ofAccount: true, type: format.fingerprints, example: '0123456789abcdef' },
+    ...{ by: 'W', file: true, ofAccount: 'apiKeyPredecessors', type: format.fingerprints, example: '0123456789abcdef' },
     about: 'fingerprints of earlier keys of the same account, separated by commas ([rotation](#keys-that-change))',
   },
   PAYMENT_SIGNER: {
-    ...{ by: 'W', file: true, ofAccount: true, required, type: format.signer, example: 'hmac-sha256' },
+    ...{ by: 'W', file: true, ofAccount: 'signer', required, type: format.signer, example: 'hmac-sha256' },
     about: '`hmac-sha256`, `hmac-sha512`, or the path of a [module](#signer)',
   },
   PAYMENT_REQUESTS_PER_SECOND: {
-    ...{ by: 'W', ofAccount: true, type: format.requestRateText, unset: 'no limit', example: '40' },
+    ...{ by: 'W', ofAccount: 'requestsPerSecond', type: format.requestRateText, unset: 'no limit', example: '40' },
     about: "the account's [limit](#the-accounts-limit) over all workers, 0.1 to 1000",
   },
   PAYMENT_NOT_EXECUTED_STATUSES: {
-    ...{ by: 'W', ofAccount: true, type: format.notExecutedStatusesText, example: '429' },
+    ...{ by: 'W', ofAccount: 'notExecutedStatuses', type: format.notExecutedStatusesText, example: '429' },
     about: 'statuses of a create that the service guarantees, in writing, as not executed. A wrong entry pays twice',
   },
   PAYMENT_FORMAT_CHECKS: {
-    ...{ by: 'W', ofAccount: true, type: format.oneOf(...FORMAT_CHECKS), default: 'refuse', example: 'warn' },
+    ...{ by: 'W', ofAccount: 'formatChecks', type: format.oneOf(...FORMAT_CHECKS), default: 'refuse', example: 'warn' },
     about: '`warn` sends, with a note, what only [rules of ours](#keys-and-wallets) refuse',
   },
   PAYMENT_ACCOUNTS_FILE: {

@@ -42,7 +42,7 @@ async function signerOf({ name, signer }: AccountConfig): Promise<Signer> {
 
 /** Returns what orders are pinned to. The fingerprint is keyed: a key that can be guessed cannot be found by it. */
 export function pinOfConfig(config: AccountConfig): UsedAccount {
-  const { name, baseUrl, apiKey, apiSecret, predecessors } = config;
+  const { name, baseUrl, apiKey, apiSecret, apiKeyPredecessors: predecessors } = config;
   const { origin, pathname } = new URL(baseUrl);
   const keyed = createHmac('sha256', apiSecret.reveal()).update(`payment-orders api key\0${apiKey.reveal()}`);
   const id = accountId(withoutTrailingSlash(origin + pathname), keyed.digest('hex').slice(0, 16));

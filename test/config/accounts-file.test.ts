@@ -35,7 +35,7 @@ describe('PAYMENT_ACCOUNTS_FILE', () => {
   });
 
   test.for<[string, unknown, string | RegExp]>([
-    ['no JSON', '{zz', 'cannot be read as JSON'],
+    ['no JSON', '{zz', /^is not JSON at position/],
     ['a list', [ENTRY], 'input: expected record, received array'],
     ['no account', {}, 'names no account'],
     ['a bad account name', { 'EU Bank': ENTRY }, 'EU Bank: account names are [a-z0-9-]{1,32}'],
@@ -99,7 +99,7 @@ describe('PAYMENT_ACCOUNTS_FILE', () => {
 
   test('a file that is missing is a mistake', () => {
     const given = problemsOf(loadWorkerConfig, { PAYMENT_ACCOUNTS_FILE: '/nowhere/zz' });
-    expect(given).toEqual(['PAYMENT_ACCOUNTS_FILE: cannot be read as JSON']);
+    expect(given).toEqual(['PAYMENT_ACCOUNTS_FILE: cannot be read']);
   });
 
   test('the mistakes of several accounts are told at once', () => {

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { loadCodecConfig, loadEncryption, loadReceiverConfig } from '../../src/config.js';
-import { ENCRYPTION_KEY as KEY, OTHER_ENCRYPTION_KEY as OTHER, problemsOf, tempFile } from './config.fixture.js';
+import { ENCRYPTION_KEY as KEY, OTHER_ENCRYPTION_KEY as OTHER, problemsOf } from './config.fixture.js';
 
 describe('PAYLOAD_ENCRYPTION_KEYS', () => {
   test('is off when it is not set', () => {
@@ -14,11 +14,6 @@ describe('PAYLOAD_ENCRYPTION_KEYS', () => {
       ['2026-11', KEY],
       ['old', OTHER],
     ]);
-  });
-
-  test('may stand in a file', () => {
-    const path = tempFile(`a:${KEY}\n`);
-    expect(loadEncryption({ PAYLOAD_ENCRYPTION_KEYS_FILE: path }).encryptionKeys).toHaveLength(1);
   });
 
   test('shows no key when it is printed', () => {
@@ -44,22 +39,6 @@ describe('PAYLOAD_ENCRYPTION_KEYS', () => {
   ])('is refused, in one line without its value: %s', ([, value, reason]) => {
     expect(problemsOf(loadEncryption, { PAYLOAD_ENCRYPTION_KEYS: value })).toEqual([
       `PAYLOAD_ENCRYPTION_KEYS: ${reason}`,
-    ]);
-  });
-
-  test('is refused when it is given twice', () => {
-    const env = { PAYLOAD_ENCRYPTION_KEYS: `a:${KEY}`, PAYLOAD_ENCRYPTION_KEYS_FILE: '/nowhere' };
-    expect(problemsOf(loadEncryption, env)).toContain(
-      'PAYLOAD_ENCRYPTION_KEYS: is given twice: unset PAYLOAD_ENCRYPTION_KEYS or PAYLOAD_ENCRYPTION_KEYS_FILE',
-    );
-  });
-
-  test('is refused when its file cannot be read, or its name got lost', () => {
-    expect(problemsOf(loadEncryption, { PAYLOAD_ENCRYPTION_KEYS_FILE: '/nowhere' })).toEqual([
-      'PAYLOAD_ENCRYPTION_KEYS_FILE: cannot be read',
-    ]);
-    expect(problemsOf(loadEncryption, { PAYLOAD_ENCRYPTION_KEYS_FILE: '' })).toEqual([
-      'PAYLOAD_ENCRYPTION_KEYS_FILE: is set but empty: give it a value, or unset it',
     ]);
   });
 

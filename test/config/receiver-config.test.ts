@@ -36,11 +36,11 @@ describe('the receiver’s environment', () => {
 
   test.for([
     ['CALLBACK_TOKEN_KEY', undefined, 'is required (or CALLBACK_TOKEN_KEY_FILE)'],
-    ['CALLBACK_TOKEN_KEY', 'zz-short', 'each key must have at least 16 characters'],
-    ['CALLBACK_TOKEN_KEY', `${TOKEN_KEY},zz-short`, 'each key must have at least 16 characters'],
+    ['CALLBACK_TOKEN_KEY', 'zz-short', 'must have at least 16 characters'],
+    ['CALLBACK_TOKEN_KEY', `${TOKEN_KEY},zz-short`, 'must have at least 16 characters'],
     // An empty key would verify callbacks that anybody can sign.
-    ['CALLBACK_TOKEN_KEY', `${TOKEN_KEY},`, 'each key must have at least 16 characters'],
-    ['CALLBACK_TOKEN_KEY', `,${TOKEN_KEY}`, 'each key must have at least 16 characters'],
+    ['CALLBACK_TOKEN_KEY', `${TOKEN_KEY},`, 'must have at least 16 characters'],
+    ['CALLBACK_TOKEN_KEY', `,${TOKEN_KEY}`, 'must have at least 16 characters'],
     ['CALLBACK_TOKEN_KEY', `${TOKEN_KEY}, ${TOKEN_KEY}`, 'must not contain blanks, line breaks or control characters'],
     ['CALLBACK_PORT', '65536', 'must be a port number from 0 to 65535'],
     ['CALLBACK_PORT', '-1', 'must be a port number from 0 to 65535'],

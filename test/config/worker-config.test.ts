@@ -76,9 +76,9 @@ describe('a complete environment', () => {
 
   test('PAYMENT_API_KEY_PREDECESSORS is a comma list, and nothing unless it is set', () => {
     const list = ['0123456789abcdef', 'aaaaaaaaaaaaaaaa'];
-    expect(account({ PAYMENT_API_KEY_PREDECESSORS: list.join() })?.predecessors).toEqual(list);
-    expect(account({ PAYMENT_API_KEY_PREDECESSORS: list.join(', ') })?.predecessors).toEqual(list);
-    expect(account()?.predecessors).toBeUndefined();
+    expect(account({ PAYMENT_API_KEY_PREDECESSORS: list.join() })?.apiKeyPredecessors).toEqual(list);
+    expect(account({ PAYMENT_API_KEY_PREDECESSORS: list.join(', ') })?.apiKeyPredecessors).toEqual(list);
+    expect(account()?.apiKeyPredecessors).toBeUndefined();
   });
 
   test.for(['http://127.0.0.1:4010', 'http://localhost:4010', 'http://[::1]:4010'])(
@@ -223,11 +223,6 @@ describe('a mistake is one line that names the variable and not the value', () =
   ] as const)('CALLBACK_BASE_URL = %s', ([url, reason]) => {
     const given = problems({ CALLBACK_BASE_URL: url, CALLBACK_TOKEN_KEY: TOKEN_KEY });
     expect(given).toEqual([`CALLBACK_BASE_URL: ${reason}`]);
-  });
-
-  test('a worker that makes callback URLs needs the key that signs them', () => {
-    const given = problems({ CALLBACK_BASE_URL: 'https://hooks.example' });
-    expect(given).toEqual(['CALLBACK_TOKEN_KEY: is required (or CALLBACK_TOKEN_KEY_FILE)']);
   });
 
   test('all mistakes are told at once, each once', () => {

@@ -88,10 +88,7 @@ describe.concurrent('bad configuration ends a process with 2 and one line per mi
       'the receiver',
       'src/receiver.ts',
       { CALLBACK_TOKEN_KEY: 'zz', CALLBACK_PORT: 'zz' },
-      [
-        'CALLBACK_PORT: must be a port number from 0 to 65535',
-        'CALLBACK_TOKEN_KEY: each key must have at least 16 characters',
-      ],
+      ['CALLBACK_PORT: must be a port number from 0 to 65535', 'CALLBACK_TOKEN_KEY: must have at least 16 characters'],
     ],
   ])('%s', async ([, entry, env, mistakes]) => {
     const refused = startProcess(entry, env);
