@@ -1,12 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { pino } from 'pino';
 import { isLoopback } from '../config/addresses.js';
 import type { CodecConfig } from '../config.js';
-import { jsonOr } from '../contract/json.js';
-import { MAX_HEADER_BYTES } from '../http-port/connection.js';
 import { openPort, type Port } from '../http-port/port.js';
 import { announcedBytes, readBody } from '../http-port/read-body.js';
 import { LOG_HOOKS } from '../print.js';
@@ -17,14 +15,8 @@ const { Payloads } = proto.temporal.api.common.v1;
 /** Largest body: two payloads of 2 MB, the most that Temporal keeps, with room for base64. */
 const MAX_BODY_BYTES = 6 * 1024 * 1024;
 
-/** Bodies under way at the same time, in bytes; handling one takes ten times as much memory. */
-const BUDGET_BYTES = 8 * 1024 * 1024;
-
-/** Most parts of a body (objects, lists, and what follows a comma); a payload of ours has six. */
-const MAX_PARTS = 10_000;
-
-/** Largest request, with room for the frames of chunks; a large one may take that long on a slow line. */
-const LIMITS = { maxBytes: 2 * MAX_HEADER_BYTES + MAX_BODY_BYTES, maxWaitMs: 10_000 };
+/** A large request may take that long on a slow line. */
+const LIMITS = { maxWaitMs: 10_000 };
 
 /** Reports a question that is not answered; its message quotes nothing of the body. */
 class Refusal extends Error {
@@ -43,7 +35,6 @@ export async function startCodec(config: CodecConfig): Promise<Port> {
     { level: config.logLevel ?? 'info', hooks: LOG_HOOKS, base: { service: 'payment-orders-codec' } },
     pino.destination(2),
   );
-  let bytesUnderWay = 0;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<object | undefined> {
     const { method, headers, url: path = '' } = request;
@@ -56,26 +47,15 @@ export async function startCodec(config: CodecConfig): Promise<Port> {
     if (method !== 'POST' || (path !== '/decode' && path !== '/encode')) throw new Refusal(404, 'not found');
     // Browsers send other types across origins without asking first.
     if (!headers['content-type']?.startsWith('application/json')) throw new Refusal(415, 'must be application/json');
-    const bytes = announcedBytes(request, MAX_BODY_BYTES);
-    if (bytes > MAX_BODY_BYTES) throw new Refusal(413, `larger than ${MAX_BODY_BYTES} bytes`);
-    if (bytesUnderWay + bytes > BUDGET_BYTES) {
-      response.setHeader('retry-after', '1');
-      throw new Refusal(503, 'busy; ask again');
-    }
-    bytesUnderWay += bytes;
-    // Also where the caller goes away in the middle.
-    response.once('close', () => {
-      bytesUnderWay -= bytes;
-    });
-    const body = await readBody(request, MAX_BODY_BYTES);
+    const body =
+      announcedBytes(request, MAX_BODY_BYTES) > MAX_BODY_BYTES ? 'tooLarge' : await readBody(request, MAX_BODY_BYTES);
     if (typeof body === 'string') throw new Refusal(413, `larger than ${MAX_BODY_BYTES} bytes`);
     const payloads = payloadsOf(body.toString());
     const done = await (path === '/decode' ? codec.decode(payloads) : codec.encode(payloads));
     return Payloads.toObject(Payloads.fromObject({ payloads: done }), { bytes: String });
   }
 
-  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES });
-  server.on('request', (request, response) => {
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const send = (status: number, body?: object): void =>
       void response
         .writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
@@ -90,8 +70,8 @@ export async function startCodec(config: CodecConfig): Promise<Port> {
         return send(500, { message: 'not possible' });
       },
     );
-  });
-  return openPort(server, LIMITS, config);
+  };
+  return openPort(handle, LIMITS, config);
 }
 
 /** Lets the pages of one origin read answers, and refuses all others, those of this very address under a false name too. */
@@ -118,15 +98,9 @@ function admitCaller({ authorization = '', host }: IncomingHttpHeaders, { token 
     throw new Refusal(403, 'not a Host of this machine: ask 127.0.0.1 or localhost, or set CODEC_TOKEN');
 }
 
-/** Returns the payloads of a body. One of very many parts is refused before it is parsed: a few bytes each, they take memory. */
 function payloadsOf(body: string): Payload[] {
-  // Base64, which is nearly all of a genuine body, has none of these characters.
-  if (body.split(/[{[,]/, MAX_PARTS + 1).length > MAX_PARTS)
-    throw new Refusal(413, `more than ${MAX_PARTS} payloads and fields: send fewer payloads at a time`);
-  const value = jsonOr(body);
-  if (value === undefined) throw new Refusal(400, 'not possible');
   try {
-    return Payloads.fromObject(value as Record<string, unknown>).payloads;
+    return Payloads.fromObject(JSON.parse(body)).payloads;
   } catch {
     throw new Refusal(400, 'must be {"payloads": […]} in the JSON form of the protocol');
   }

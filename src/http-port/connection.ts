@@ -8,21 +8,17 @@ import { Duplex } from 'node:stream';
  */
 const PIECE_BYTES = 512;
 
-/** Largest request line and headers of every port. */
-export const MAX_HEADER_BYTES = 8 * 1024;
-
 /** A connection of which the HTTP library gets to see one request and no byte more. */
 export class Connection extends Duplex {
   /** Set once the headers were read. */
   response: ServerResponse | undefined;
-  /** Bytes that have come. */
-  bytesRead = 0;
+  /** Nothing has come yet. */
+  isSilent = true;
   waitsSinceMs = performance.now();
 
   /** `onWait`: called when it stops or starts to wait for its sender. */
   constructor(
     readonly socket: Socket,
-    private readonly maxBytes: number,
     private readonly onWait: (connection: Connection, waits: boolean) => void,
   ) {
     super({ allowHalfOpen: true });
@@ -52,9 +48,9 @@ export class Connection extends Duplex {
   }
 
   #take(chunk: Buffer): void {
-    const room = Math.min(chunk.length, this.maxBytes - this.bytesRead);
-    this.bytesRead += chunk.length;
-    for (let at = 0; at < room && !this.answered; at += PIECE_BYTES) {
+    this.isSilent = false;
+    // A sender that is answered before it has sent all gets to read the answer.
+    for (let at = 0; at < chunk.length && !this.answered; at += PIECE_BYTES) {
       this.push(chunk.subarray(at, at + PIECE_BYTES));
       if (this.request?.complete) {
         // What follows, a second request for instance, stays where it is and is never read.
@@ -64,8 +60,6 @@ export class Connection extends Duplex {
         return;
       }
     }
-    // Until then, a sender that is answered before it has sent all gets to read the answer.
-    if (this.bytesRead > this.maxBytes) this.cut();
   }
 
   override _read(): void {

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
-import type { Server as HttpServer } from 'node:http';
+import { createServer as createHttp, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer, isIPv6, type Socket } from 'node:net';
 import { Connection } from './connection.js';
+
+/** Largest request line and headers. */
+const MAX_HEADER_BYTES = 8 * 1024;
 
 /** Connections open at once. */
 export const MAX_CONNECTIONS = 1_000;
@@ -17,9 +20,8 @@ const BACKLOG = 1_024;
 /** Why a connection was closed without an answer: too late, to make room for another one, or for want of room. */
 export type Cut = 'slow' | 'displaced' | 'noRoom';
 
-/** Limits of a port. `maxBytes`: largest request, headers included. `onCut`: called for each connection that is cut. */
-export interface PortLimits {
-  maxBytes: number;
+/** Limits of a port. `onCut`: called for each connection that is cut. */
+interface PortLimits {
   /** Time for headers and body together, and again for the reading of the answer. */
   maxWaitMs?: number;
   onCut?: (why: Cut) => void;
@@ -32,8 +34,8 @@ export interface Port {
 }
 
 /**
- * Keeps floods from filling a port. A connection waits until its request has come as a whole, and again while its answer is read.
- * When the port is full, the connection that has waited longest makes room: a genuine one waits for milliseconds.
+ * Keeps floods from filling a port. When it is full, the connection that has waited longest for its
+ * request, or for its answer to be read, makes room: a genuine one waits for milliseconds.
  */
 class Connections {
   readonly #open = new Set<Connection>();
@@ -54,7 +56,7 @@ class Connections {
       }
       this.#cut(longest, 'displaced');
     }
-    const connection = new Connection(socket, this.limits.maxBytes, (own, waits) => this.#wait(own, waits));
+    const connection = new Connection(socket, (own, waits) => this.#wait(own, waits));
     connection.once('close', () => this.#forget(connection));
     this.#open.add(connection);
     this.#waiting.add(connection);
@@ -63,7 +65,7 @@ class Connections {
 
   /** Ends the connections on which nothing has come yet. */
   closeIdle(): void {
-    for (const connection of this.#waiting) if (connection.bytesRead === 0) connection.destroy();
+    for (const connection of this.#waiting) if (connection.isSilent) connection.destroy();
   }
 
   /** Ends all connections and the search for slow ones. */
@@ -102,20 +104,25 @@ class Connections {
 }
 
 /**
- * Listens for an HTTP server, port 0 on a free one: each connection carries one request, and `limits` keep floods from filling
- * the port.
+ * Listens, port 0 on a free one: each connection carries one request, and `limits` keep floods from
+ * filling the port. What is no HTTP is closed without an answer.
  */
 export async function openPort(
-  http: HttpServer,
+  handle: RequestListener,
   limits: PortLimits,
   { host, port }: { host: string; port: number },
 ): Promise<Port> {
   const connections = new Connections(limits);
-  http.maxRequestsPerSocket = 1;
-  http.prependListener('request', ({ socket }, response) => {
-    const connection: unknown = socket;
-    if (connection instanceof Connection) connection.response ??= response;
+  const http = createHttp({ maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false }, (request, response) => {
+    const connection: unknown = request.socket;
+    // A second request within one piece: the first one gets its answer, this one nothing.
+    if (!(connection instanceof Connection) || connection.response) return;
+    connection.response = response;
     response.shouldKeepAlive = false;
+    handle(request, response);
+  });
+  http.on('clientError', (_error, connection) => {
+    if (connection instanceof Connection && !connection.request?.complete) connection.destroy();
   });
   // Half open: whoever ends its side behind its request still gets the answer.
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {

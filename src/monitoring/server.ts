@@ -1,7 +1,6 @@
-import { createServer, type ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { Gauge, type Registry } from 'prom-client';
 import type { Monitoring } from '../config.js';
-import { MAX_HEADER_BYTES } from '../http-port/connection.js';
 import { openPort, type Port } from '../http-port/port.js';
 import { type Finding, nameOf } from '../preflight/findings.js';
 
@@ -26,12 +25,11 @@ export async function startMonitoring(address: Monitoring['metricsAddress'], sho
     if (nowMs - made.atMs > METRICS_AGE_MS) made = { atMs: nowMs, text: shown.registry.metrics() };
     return made.text;
   };
-  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES });
-  server.on('request', ({ method, url = '' }, response) => {
+  const handle: RequestListener = ({ method, url = '' }, response) => {
     const path = method === 'GET' || method === 'HEAD' ? url.split('?', 1)[0] : undefined;
     void answer(path, shown, metrics, response).catch(() => send(response, 500, 'failed\n'));
-  });
-  return openPort(server, { maxBytes: 2 * MAX_HEADER_BYTES }, address);
+  };
+  return openPort(handle, {}, address);
 }
 
 function showFindings(registry: Registry, findings: () => readonly Finding[]): void {

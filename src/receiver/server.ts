@@ -1,11 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import { type CallbackTarget, verifyCallbackPath } from '../contract/callback-url.js';
-import { MAX_HEADER_BYTES } from '../http-port/connection.js';
 import { type Cut, openPort, type Port } from '../http-port/port.js';
 import { announcedBytes, readBody } from '../http-port/read-body.js';
-import { ANSWERS, type AnswerName, type CallbackAnswer } from './answers.js';
-import { type Asked, createHttp } from './http.js';
+import { type AnswerName, send } from './answers.js';
 import type { SignalOrder, SignalReceived } from './signals.js';
 import { spareReceived, spareTemporal } from './spare-temporal.js';
 
@@ -22,28 +20,24 @@ export interface ReceiverOptions {
   log: Pick<Logger, 'info' | 'warn'>;
   /** Why callbacks cannot be handed on now; absent = nobody looks. Never rejects. */
   whyNotReady?: () => Promise<string | undefined>;
-  /** Told each answer. */
+  /** Called with the name of each answer. */
   onAnswer?: (name: AnswerName) => void;
 }
 
 /**
- * Largest callback body in bytes. A genuine one (the order object) is a few KiB; that of the largest order that we may send, to
- * 100 cards, has 75 KiB: a test builds it.
+ * Largest callback body in bytes. A genuine one has a few KiB; that of the largest order that we may
+ * send, to 100 cards, has 75 KiB.
  */
 export const MAX_CALLBACK_BODY_BYTES = 80 * 1024;
 
-/** What is counted instead of logged one by one: some answers, and connections that were cut. */
-type Refusal = 'notFound' | 'tooLarge' | 'malformed' | 'crowded' | 'limited' | Cut;
+/** Answers that are counted instead of logged one by one. */
+const COUNTED = ['notFound', 'tooLarge', 'malformed', 'crowded', 'limited'] as const;
 
-const COUNTED: readonly AnswerName[] = ['notFound', 'tooLarge', 'malformed', 'crowded', 'limited'];
-const isCounted = (name: AnswerName): name is AnswerName & Refusal => COUNTED.includes(name);
+/** The same, and connections that were cut. */
+type Refusal = (typeof COUNTED)[number] | Cut;
 
-/** How the log names what a callback was about. */
-function subjectOf(target: CallbackTarget): { account: string; orderId?: string; addressRef?: string } {
-  return target.kind === 'order'
-    ? { account: target.account, orderId: target.orderId }
-    : { account: target.account, addressRef: target.ref };
-}
+const isCounted = (name: AnswerName): name is (typeof COUNTED)[number] =>
+  (COUNTED as readonly AnswerName[]).includes(name);
 
 /** Returns true for a checker's question. */
 const isAsked = ({ method, url = '' }: IncomingMessage, path: string): boolean =>
@@ -53,35 +47,26 @@ const isAsked = ({ method, url = '' }: IncomingMessage, path: string): boolean =
 export async function startReceiver(options: ReceiverOptions): Promise<Port> {
   const { log } = options;
   const refusals = createRefusals(log);
-  const answering = createAnswering(options);
-  const answered = (name: AnswerName): CallbackAnswer => {
-    // A callback URL that got into wrong hands must not fill the log either.
-    if (isCounted(name)) refusals.count(name);
-    options.onAnswer?.(name);
-    return ANSWERS[name];
-  };
-  const failed = (error: unknown): CallbackAnswer => {
-    // A mistake of ours must not cost the callback. Only the name is logged: the message could quote the request.
-    log.warn({ error: error instanceof Error ? error.name : 'unknown' }, 'callback not handled');
-    return ANSWERS.unavailable;
-  };
-  const readiness = async (): Promise<CallbackAnswer> =>
-    (await options.whyNotReady?.()) === undefined ? ANSWERS.healthy : ANSWERS.unavailable;
-  const handle = (asked: Asked): CallbackAnswer | Promise<CallbackAnswer | undefined> => {
-    try {
-      if (isAsked(asked.request, '/readyz')) return readiness();
-      const first = answering.atOnce(asked);
-      if (typeof first === 'string') return answered(first);
-      return answering.callback(first, asked).then((name) => name && answered(name), failed);
-    } catch (error) {
-      return failed(error);
-    }
-  };
-  const http = createHttp(handle, () => refusals.count('notFound'));
-  // With room for the frames of chunks.
-  const maxBytes = 2 * (MAX_HEADER_BYTES + MAX_CALLBACK_BODY_BYTES);
-  const limits = { maxBytes, onCut: refusals.count };
-  const port = await openPort(http, limits, options);
+  const read = createReader(options);
+  const port = await openPort(
+    (request, response) => {
+      const answer = (name: AnswerName | undefined): void => {
+        // Its sender is gone.
+        if (!name) return;
+        // A callback URL that got into wrong hands must not fill the log either.
+        if (isCounted(name)) refusals.count(name);
+        options.onAnswer?.(name);
+        send(response, name);
+      };
+      read(request, answer).catch((error: unknown) => {
+        // A mistake of ours must not cost the callback. Only the name is logged: the message could quote the request.
+        log.warn({ error: error instanceof Error ? error.name : 'unknown' }, 'callback not handled');
+        if (!response.headersSent) answer('unavailable');
+      });
+    },
+    { onCut: refusals.count },
+    options,
+  );
   return {
     url: port.url,
     async close() {
@@ -106,45 +91,33 @@ function createRefusals(log: ReceiverOptions['log']) {
     reasons.clear();
   }
   return {
-    flush,
     count(reason: Refusal): void {
       reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
       timer ??= setTimeout(flush, REFUSALS_INTERVAL_MS).unref();
     },
+    flush,
   };
 }
 
-/** Callbacks about one order or address whose bodies are read at once. */
-export const MAX_BODIES_PER_SUBJECT = 250;
+/** Names in the log what a callback is about. */
+const subjectOf = (target: CallbackTarget): { account: string; orderId?: string; addressRef?: string } =>
+  target.kind === 'order'
+    ? { account: target.account, orderId: target.orderId }
+    : { account: target.account, addressRef: target.ref };
 
-/** What requests are answered with. */
-function createAnswering(options: ReceiverOptions) {
-  const { log, tokenKeys } = options;
-  const aboutOrder = spareTemporal(options.signal);
-  const aboutReceipt = spareReceived(options.received);
-  // Bodies under way, by order or address: a leaked URL, used by many senders, must not fill the memory.
-  const bodies = new Map<string, number>();
-
-  /** From the headers alone: the answer, or what the callback is about. */
-  function atOnce({ request }: Asked): AnswerName | CallbackTarget {
-    const [path = ''] = (request.url ?? '').split('?', 1);
+/** Returns how a request is read and answered. What its headers decide is answered before the rest is even parsed. */
+function createReader({ log, tokenKeys, signal, received, whyNotReady }: ReceiverOptions) {
+  const aboutOrder = spareTemporal(signal);
+  const aboutReceipt = spareReceived(received);
+  function atOnce(request: IncomingMessage): AnswerName | CallbackTarget {
     if (isAsked(request, '/healthz')) return 'healthy';
+    const [path = ''] = (request.url ?? '').split('?', 1);
     const target = request.method === 'POST' ? verifyCallbackPath(path, tokenKeys) : undefined;
     if (!target) return 'notFound';
     return announcedBytes(request, MAX_CALLBACK_BODY_BYTES) > MAX_CALLBACK_BODY_BYTES ? 'tooLarge' : target;
   }
-
-  /** From the body, after all that it brings about. */
-  async function callback(target: CallbackTarget, { request, askForBody }: Asked): Promise<AnswerName | undefined> {
-    const subject = Object.values(subjectOf(target)).join();
-    const others = bodies.get(subject) ?? 0;
-    if (others >= MAX_BODIES_PER_SUBJECT) return 'limited';
-    bodies.set(subject, others + 1);
-    askForBody();
+  async function callback(request: IncomingMessage, target: CallbackTarget): Promise<AnswerName | undefined> {
     const body = await readBody(request, MAX_CALLBACK_BODY_BYTES);
-    const left = (bodies.get(subject) ?? 1) - 1;
-    if (left > 0) bodies.set(subject, left);
-    else bodies.delete(subject);
     if (body === 'gone') return undefined;
     if (body === 'tooLarge') return 'tooLarge';
     const outcome = await (target.kind === 'order' ? aboutOrder(target, body) : aboutReceipt(target, body));
@@ -154,5 +127,9 @@ function createAnswering(options: ReceiverOptions) {
     }
     return outcome.result;
   }
-  return { atOnce, callback };
+  return async (request: IncomingMessage, answer: (name: AnswerName | undefined) => void): Promise<void> => {
+    if (isAsked(request, '/readyz')) return answer((await whyNotReady?.()) === undefined ? 'healthy' : 'unavailable');
+    const first = atOnce(request);
+    answer(typeof first === 'string' ? first : await callback(request, first));
+  };
 }

@@ -1,5 +1,5 @@
 import { orderWorkflowId, receivedWorkflowId } from '../contract/names.js';
-import { createAllowance, createWindow } from './allowance.js';
+import { createAllowance } from './allowance.js';
 import { readHint, readReceivedHint } from './callback-body.js';
 import {
   type OrderTarget,
@@ -25,6 +25,9 @@ const LOOK_UPS = { burst: 3, intervalMs: SIGNAL_INTERVAL_MS };
 
 /** Followers and look-ups that callbacks of one address may start in a minute, a few requests each. */
 export const MAX_STARTS_PER_MINUTE = 20;
+
+/** Half of them at once, then one more every 6 s, so that no minute has more. */
+export const STARTS = { burst: MAX_STARTS_PER_MINUTE / 2, intervalMs: 120_000 / MAX_STARTS_PER_MINUTE };
 
 /**
  * How many callbacks of one address are read that turn out to be about nothing new to Temporal: unknown order_uuids, malformed
@@ -74,7 +77,7 @@ export function spareReceived(
 ): (target: ReceivedTarget, raw: Uint8Array) => Promise<CallbackOutcome> {
   const signals = createAllowance(SIGNALS);
   const unknown = createAllowance(UNKNOWN);
-  const starts = createWindow({ max: MAX_STARTS_PER_MINUTE, windowMs: 60_000 });
+  const starts = createAllowance(STARTS);
   return async (target, raw) => {
     const address = `${target.account} ${target.ref}`;
     if (!unknown.take(address)) return { result: 'crowded' };
