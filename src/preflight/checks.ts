@@ -39,15 +39,17 @@ const CHECKS: readonly Check[] = [
   { name: 'callback', by: 'W', ask: callbackFindings },
 ];
 
-/** Returns the names of a process' checks, each with the one that has to pass first; undefined = it was made. */
-export function outcomesOf(checked: Checked, findings: readonly Finding[]): ReadonlyMap<string, string | undefined> {
+/** Returns the checks that a process made, and those that it did not make, each with the one that has to pass first. */
+export function outcomesOf(checked: Checked, findings: readonly Finding[]) {
   const found = new Set(findings.map(({ check }) => check));
-  const outcomes = new Map<string, string | undefined>();
+  const checks: string[] = [];
+  const notChecked: Record<string, string> = {};
   for (const { name, by, after = '' } of CHECKS) {
-    const isUnmade = !found.has(name) && (found.has(after) || outcomes.get(after) !== undefined);
-    if (by.includes(checked)) outcomes.set(name, isUnmade ? after : undefined);
+    if (!by.includes(checked)) continue;
+    if (!found.has(name) && (found.has(after) || after in notChecked)) notChecked[name] = after;
+    else checks.push(name);
   }
-  return outcomes;
+  return { checks, notChecked };
 }
 
 /** Runs all checks of a process at once, in seconds; what cannot be checked is a warning. Never rejects. */

@@ -27,14 +27,9 @@ export async function doctor(): Promise<Diagnosis> {
     });
     const accounts = new Map(await Promise.all(opened));
     const findings = await examined(config, accounts);
-    const checks = ['settings', 'temporal'];
-    const notChecked: Record<string, string> = {};
-    for (const [name, first] of outcomesOf('W', findings)) {
-      if (first === undefined) checks.push(name);
-      else notChecked[name] = first;
-    }
+    const { checks, notChecked } = outcomesOf('W', findings);
     const ids = Object.fromEntries([...accounts].map(([name, { id }]) => [name, id]));
-    return { checks, notChecked, findings, accounts: ids, settings: config.shown };
+    return { checks: ['settings', 'temporal', ...checks], notChecked, findings, accounts: ids, settings: config.shown };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const findings = error.problems.map(

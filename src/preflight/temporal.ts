@@ -39,18 +39,14 @@ export async function attributeFindings(client: Client): Promise<readonly Findin
   return [{ check: 'search-attributes', level: 'error', text, refuses: true }];
 }
 
-/** Minor versions of server 1: the oldest one that is supported, and the first that goes by priorities without being told to. */
-const [OLDEST, WITH_PRIORITIES] = [29, 31];
+/** Minor version of the oldest server 1 that is supported. */
+const OLDEST = 29;
 
-/** How old the server is. Whether an older one was told to go by priorities does not show from outside. */
+/** Finds a server that is too old. */
 export async function serverFindings(client: Client): Promise<readonly Finding[]> {
-  const { serverVersion = '' } = await client.workflowService.getSystemInfo({});
-  const [, major, minor] = /^(\d+)\.(\d+)/.exec(serverVersion ?? '') ?? [];
-  if (major !== '1' || Number(minor) >= WITH_PRIORITIES) return [];
-  if (Number(minor) < OLDEST) {
-    const text = `Temporal server ${serverVersion} is older than 1.${OLDEST}, the oldest that this was tried with: upgrade it`;
-    return [{ check: 'server', level: 'warning', text }];
-  }
-  const text = `Temporal server ${serverVersion}: before 1.${WITH_PRIORITIES} a single order waits behind the rows of batches, unless the server has matching.useNewMatcher=true (docs/deploy.md)`;
-  return [{ check: 'server', level: 'note', text }];
+  const { serverVersion } = await client.workflowService.getSystemInfo({});
+  const [, minor = OLDEST] = /^1\.(\d+)/.exec(serverVersion ?? '') ?? [];
+  if (Number(minor) >= OLDEST) return [];
+  const text = `Temporal server ${serverVersion} is older than 1.${OLDEST}, the oldest that this was tried with: upgrade it`;
+  return [{ check: 'server', level: 'warning', text }];
 }
