@@ -34,19 +34,17 @@ const OPEN = `(${OPEN_STATUSES.map(quoted).join(', ')})`;
  */
 export function countVisible(client: Pick<Client, 'workflow'>, registry: Registry, refreshMs = REFRESH_MS): () => void {
   const gauges = gaugesIn(registry);
-  let isRefreshing = false;
-  const once = (): void => {
-    if (isRefreshing) return;
-    isRefreshing = true;
-    void refresh(client, gauges)
-      .catch(() => undefined)
-      .finally(() => {
-        isRefreshing = false;
-      });
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  const round = async (): Promise<void> => {
+    await refresh(client, gauges).catch(() => undefined);
+    if (!isStopped) timer = setTimeout(round, refreshMs).unref();
   };
-  once();
-  const timer = setInterval(once, refreshMs).unref();
-  return () => clearInterval(timer);
+  void round();
+  return () => {
+    isStopped = true;
+    clearTimeout(timer);
+  };
 }
 
 type Gauges = ReturnType<typeof gaugesIn>;

@@ -36,8 +36,7 @@ const SHUTDOWN_GRACE = '55s' as const;
  */
 export async function startWorker(config: WorkerConfig) {
   const monitor = createMonitor(config.monitoring);
-  const tracing = config.traced ? await import('./tracing.js') : undefined;
-  const stopTracing = tracing?.startTracing((problem) => Runtime.instance().logger.warn(problem));
+  const stopTracing = config.traced ? (await import('./tracing.js')).startTracing() : undefined;
   // A signer that cannot be loaded is a mistake of configuration: it is said before anything that takes long.
   const accounts = await openAccounts(config.accounts);
   const { connectionOptions, address, namespace } = temporalTarget();

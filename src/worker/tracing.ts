@@ -1,8 +1,6 @@
 import {
   context,
   createContextKey,
-  DiagLogLevel,
-  diag,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -27,9 +25,6 @@ import { type Answered, answers } from '../payment-service/answers.js';
 
 /** Longest wait for a collector when the worker ends. */
 const STOP_MS = 2_000;
-
-/** Shortest time between two warnings about lost spans. */
-const WARN_INTERVAL_MS = 60_000;
 
 /** Attempt of the activity that makes a request. */
 const ATTEMPT = createContextKey('attempt');
@@ -110,18 +105,9 @@ function traceRequest(message: unknown): void {
 
 /**
  * Sends the worker's spans where OTEL_* says; the packages read those variables. Spans that a collector
- * does not take in time are dropped. Returns how to stop, within 2 s. `warn`: reports lost spans.
+ * does not take in time are dropped. Returns how to stop, within 2 s.
  */
-export function startTracing(warn: (problem: string) => void): () => Promise<void> {
-  let warnedAtMs = Number.NEGATIVE_INFINITY;
-  const silent = (): void => undefined;
-  // The collector's own words may quote the headers that it was sent.
-  const error = (): void => {
-    if (performance.now() - warnedAtMs < WARN_INTERVAL_MS) return;
-    warnedAtMs = performance.now();
-    warn('spans were lost: the collector at OTEL_EXPORTER_OTLP_ENDPOINT does not take them');
-  };
-  diag.setLogger({ error, warn: silent, info: silent, debug: silent, verbose: silent }, DiagLogLevel.ERROR);
+export function startTracing(): () => Promise<void> {
   const provider = new BasicTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'payment-orders-worker' }))

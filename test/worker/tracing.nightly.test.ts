@@ -36,7 +36,7 @@ async function startInstallation(more: Env = {}) {
     for (const each of [receiver, worker]) each.kill('SIGTERM');
     return Promise.all([receiver.exited, worker.exited]);
   };
-  return { temporal, env, worker, stop };
+  return { temporal, env, stop };
 }
 
 type Installation = Awaited<ReturnType<typeof startInstallation>>;
@@ -199,7 +199,7 @@ test('without a collector a history has no header and no more bytes', async () =
 });
 
 describe('a collector that does not take spans', () => {
-  test.for(['down', 'hanging'])('%s: orders end as ever, the worker too, and it is logged', async (kind) => {
+  test.for(['down', 'hanging'])('%s: orders end as ever, and the worker too', async (kind) => {
     const hanging = await startCollector({ hangs: true });
     const closed = createServer().listen(0, '127.0.0.1');
     await once(closed, 'listening');
@@ -208,7 +208,6 @@ describe('a collector that does not take spans', () => {
     const url = kind === 'hanging' ? hanging.url : `http://127.0.0.1:${port}`;
     const own = await startInstallation({ ...tracedBy(url), OTEL_EXPORTER_OTLP_TIMEOUT: '500' });
     expect((await run(own.env, orderInput('withdraw', newOrderId(kind)))).code).toBe(0);
-    await expect.poll(() => own.worker.stderr(), { timeout: 20_000 }).toContain('spans were lost');
     const fromMs = performance.now();
     expect(await own.stop()).toEqual([0, 0]);
     expect(performance.now() - fromMs).toBeLessThan(15_000);
