@@ -12,8 +12,6 @@ const PIECE_BYTES = 512;
 export class Connection extends Duplex {
   /** Set once the headers were read. */
   response: ServerResponse | undefined;
-  /** Nothing has come yet. */
-  isSilent = true;
   waitsSinceMs = performance.now();
 
   /** `onWait`: called when it stops or starts to wait for its sender. */
@@ -48,7 +46,6 @@ export class Connection extends Duplex {
   }
 
   #take(chunk: Buffer): void {
-    this.isSilent = false;
     // A sender that is answered before it has sent all gets to read the answer.
     for (let at = 0; at < chunk.length && !this.answered; at += PIECE_BYTES) {
       this.push(chunk.subarray(at, at + PIECE_BYTES));

@@ -63,11 +63,6 @@ class Connections {
     return connection;
   }
 
-  /** Ends the connections on which nothing has come yet. */
-  closeIdle(): void {
-    for (const connection of this.#waiting) if (connection.isSilent) connection.destroy();
-  }
-
   /** Ends all connections and the search for slow ones. */
   closeAll(): void {
     clearInterval(this.#check);
@@ -136,7 +131,6 @@ export async function openPort(
   const { address, port: bound } = server.address() as AddressInfo;
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    connections.closeIdle();
     const cut = setTimeout(() => connections.closeAll(), CLOSE_GRACE_MS);
     await closed;
     clearTimeout(cut);

@@ -20,8 +20,8 @@ export interface ReceiverOptions {
   log: Pick<Logger, 'info' | 'warn'>;
   /** Why callbacks cannot be handed on now; absent = nobody looks. Never rejects. */
   whyNotReady?: () => Promise<string | undefined>;
-  /** Called with the name of each answer. */
-  onAnswer?: (name: AnswerName) => void;
+  /** Called with the name of each answer, and why a connection was closed without one. */
+  onAnswer?: (name: AnswerName | Cut) => void;
 }
 
 /**
@@ -30,14 +30,8 @@ export interface ReceiverOptions {
  */
 export const MAX_CALLBACK_BODY_BYTES = 80 * 1024;
 
-/** Answers that are counted instead of logged one by one. */
-const COUNTED = ['notFound', 'tooLarge', 'malformed', 'crowded', 'limited'] as const;
-
-/** The same, and connections that were cut. */
-type Refusal = (typeof COUNTED)[number] | Cut;
-
-const isCounted = (name: AnswerName): name is (typeof COUNTED)[number] =>
-  (COUNTED as readonly AnswerName[]).includes(name);
+/** Answers that are not logged: whoever got hold of one callback URL could fill the log. */
+const UNLOGGED: readonly AnswerName[] = ['malformed', 'crowded', 'limited'];
 
 /** Returns true for a checker's question. */
 const isAsked = ({ method, url = '' }: IncomingMessage, path: string): boolean =>
@@ -45,17 +39,14 @@ const isAsked = ({ method, url = '' }: IncomingMessage, path: string): boolean =
 
 /** Starts the callback receiver: token → body → allowance → parse → signal → answer. */
 export async function startReceiver(options: ReceiverOptions): Promise<Port> {
-  const { log } = options;
-  const refusals = createRefusals(log);
+  const { log, onAnswer } = options;
   const read = createReader(options);
-  const port = await openPort(
+  return openPort(
     (request, response) => {
       const answer = (name: AnswerName | undefined): void => {
         // Its sender is gone.
         if (!name) return;
-        // A callback URL that got into wrong hands must not fill the log either.
-        if (isCounted(name)) refusals.count(name);
-        options.onAnswer?.(name);
+        onAnswer?.(name);
         send(response, name);
       };
       read(request, answer).catch((error: unknown) => {
@@ -64,39 +55,9 @@ export async function startReceiver(options: ReceiverOptions): Promise<Port> {
         if (!response.headersSent) answer('unavailable');
       });
     },
-    { onCut: refusals.count },
+    { onCut: onAnswer },
     options,
   );
-  return {
-    url: port.url,
-    async close() {
-      await port.close();
-      refusals.flush();
-    },
-  };
-}
-
-/** Time between two lines of the log. */
-const REFUSALS_INTERVAL_MS = 60_000;
-
-/** Logs counts once a minute: one line each would let anybody fill the log, also whoever got hold of one callback URL. */
-function createRefusals(log: ReceiverOptions['log']) {
-  const reasons = new Map<Refusal, number>();
-  let timer: NodeJS.Timeout | undefined;
-  function flush(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    const refused = [...reasons.values()].reduce((sum, count) => sum + count, 0);
-    if (refused > 0) log.warn({ refused, reasons: Object.fromEntries(reasons) }, 'requests refused in the last minute');
-    reasons.clear();
-  }
-  return {
-    count(reason: Refusal): void {
-      reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-      timer ??= setTimeout(flush, REFUSALS_INTERVAL_MS).unref();
-    },
-    flush,
-  };
 }
 
 /** Names in the log what a callback is about. */
@@ -121,7 +82,7 @@ function createReader({ log, tokenKeys, signal, received, whyNotReady }: Receive
     if (body === 'gone') return undefined;
     if (body === 'tooLarge') return 'tooLarge';
     const outcome = await (target.kind === 'order' ? aboutOrder(target, body) : aboutReceipt(target, body));
-    if (!isCounted(outcome.result)) {
+    if (!UNLOGGED.includes(outcome.result)) {
       const level = outcome.result === 'delivered' || outcome.result === 'closed' ? 'info' : 'warn';
       log[level]({ ...subjectOf(target), ...outcome }, 'callback');
     }

@@ -29,8 +29,7 @@ describe('slow senders', () => {
     expect(Math.max(...tookMs)).toBeLessThan(7_500);
     expect(receiver.signals).toEqual([]);
     expect((await post(receiver.urlOf(ORDER))).status).toBe(200);
-    await receiver.close();
-    expect(receiver.log.at(-1)).toMatchObject({ refused: 3, reasons: { slow: 3 } });
+    expect(receiver.counts).toMatchObject({ slow: 3 });
   });
 
   test('do not keep a closing receiver open', { timeout: 10_000 }, async () => {
@@ -82,8 +81,7 @@ describe('room for genuine callbacks', () => {
     await first?.closed;
     expect(await exchange(receiver.port, 'GET /healthz HTTP/1.1\r\n\r\n', '127.0.0.3')).toContain('200 OK');
     expect(receiver.signals).toHaveLength(20);
-    await receiver.close();
-    expect(receiver.log.at(-1)).toMatchObject({ reasons: { displaced: expect.any(Number) } });
+    expect(receiver.counts).toMatchObject({ displaced: expect.any(Number) });
   });
 
   test('is not made by callbacks under way: the new one is closed', async () => {
@@ -110,9 +108,7 @@ describe('one connection carries one request', () => {
     expect(received.match(/HTTP\/1\.1 /g)).toHaveLength(1);
     expect(received).toContain(answer);
     expect(received).toContain('Connection: close');
-    await receiver.close();
-    const refused = receiver.log.map((line) => line.refused);
-    expect(refused).toEqual(answer.startsWith('404') ? [1] : []);
+    expect(Object.values(receiver.counts)).toEqual([1]);
   });
 
   test('of pipelined callbacks the first is signalled', async () => {

@@ -26,6 +26,8 @@ export interface RunningReceiver extends Port {
   /** What was asked of Temporal about receipts on permanent addresses. */
   receipts: { target: ReceivedTarget; hint: ReceivedHint }[];
   log: Record<string, unknown>[];
+  /** How often each answer was given, and connections were closed for each reason. */
+  counts: Record<string, number>;
   logText(): string;
   urlOf(target: CallbackTarget): string;
   pathOf(target: CallbackTarget): string;
@@ -39,12 +41,16 @@ export async function runReceiver(
   const lines: string[] = [];
   const signals: RunningReceiver['signals'] = [];
   const receipts: RunningReceiver['receipts'] = [];
+  const counts: Record<string, number> = {};
   const sink = new Writable({ write: (chunk, _encoding, done) => done(void lines.push(String(chunk))) });
   const receiver = await startReceiver({
     host: '127.0.0.1',
     port: 0,
     tokenKeys,
     log: pino(sink),
+    onAnswer: (name) => {
+      counts[name] = (counts[name] ?? 0) + 1;
+    },
     signal: (target, hint, repeated, mayLookUp) => {
       signals.push({ target, hint });
       return signal(target, hint, repeated, mayLookUp);
@@ -61,6 +67,7 @@ export async function runReceiver(
     port: Number(new URL(receiver.url).port),
     signals,
     receipts,
+    counts,
     get log() {
       return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     },

@@ -125,7 +125,7 @@ describe('everything without a genuine path', () => {
   });
 });
 
-test('an order signalled too often gets 429 and other orders do not; what is refused is counted in one log line, by reason', async () => {
+test('an order signalled too often gets 429 and other orders do not; what is refused is counted and not logged', async () => {
   const receiver = await runReceiver(undefined, undefined, async (_target, _hint, mayStart) =>
     mayStart() ? 'delivered' : 'crowded',
   );
@@ -145,11 +145,8 @@ test('an order signalled too often gets 429 and other orders do not; what is ref
   expect((await post(other)).status).toBe(200);
   expect((await post(other, BODY.padEnd(100_000))).status).toBe(413);
   await post(`${receiver.url}/callbacks/default/o.x.y`);
-  await receiver.close();
-  const [counts, ...others] = receiver.log.toReversed();
-  const reasons = { crowded: 4, limited: 3, malformed: 2, tooLarge: 1, notFound: 1 };
-  expect(counts).toMatchObject({ level: 40, refused: 11, reasons });
-  expect(new Set(others.map(({ result }) => result))).toEqual(new Set(['delivered']));
+  expect(receiver.counts).toMatchObject({ crowded: 4, limited: 3, malformed: 2, tooLarge: 1, notFound: 1 });
+  expect(new Set(receiver.log.map(({ result }) => result))).toEqual(new Set(['delivered']));
 });
 
 test('GET /healthz is answered 200 without asking Temporal', async () => {
@@ -170,8 +167,7 @@ test('the log holds no body, token or query string', async () => {
   await post(receiver.urlOf(ORDER), 'broken 4111111111111111');
   await post(`${receiver.urlOf(ORDER)}x`, secret);
   await post(receiver.urlOf(ORDER), secret.padEnd(100_000));
-  await receiver.close();
-  expect(receiver.log.map((line) => line.result ?? line.refused)).toEqual(['delivered', 'unavailable', 3]);
+  expect(receiver.log.map(({ result }) => result)).toEqual(['delivered', 'unavailable']);
   for (const part of [token, 'u-secret', '4111', 'example.org', 'callbacks/'])
     expect(receiver.logText()).not.toContain(part);
 });
