@@ -57,8 +57,8 @@ export class PaymentOrders {
   readonly schedules: Schedules;
 
   /**
-   * Uses a connected client, made with `dataConverter` where payloads are encrypted, and by the
-   * copy of @temporalio/client that this library has as its peer.
+   * Uses a connected client, which stays yours to close unless you pass `close`. If payloads are
+   * encrypted, make it with `dataConverter`: otherwise its orders start in the clear.
    */
   constructor(client: Client, close: () => Promise<void> = async () => {}) {
     this.#client = client;

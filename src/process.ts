@@ -35,15 +35,6 @@ function fail(error: unknown): never {
     for (const problem of error.problems) print(process.stderr, `${problem}\n`);
     process.exit(EXIT_BAD_CONFIGURATION);
   }
-  const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  if (syscall === 'listen') {
-    const where = `${address ?? 'the configured host'}${port === undefined ? '' : `, port ${port}`}`;
-    print(
-      process.stderr,
-      `cannot listen on ${where} (${code}): choose another by the setting that names it (CALLBACK_…, CODEC_…, METRICS_ADDRESS)\n`,
-    );
-    process.exit(EXIT_BAD_CONFIGURATION);
-  }
   const known = error instanceof TemporalUnreachableError;
   const shown = error instanceof Error ? (known ? error.message : `${error.name}: ${error.message}`) : 'unknown error';
   print(process.stderr, `${shown}\n`);

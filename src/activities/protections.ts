@@ -35,11 +35,7 @@ export function protectionsIn(deps: ActivityDeps, { name, notExecutedStatuses = 
         return { ...deps.pace, settleWindowMs: { atOnce, deposit }, confirmDelayMs };
       })
       .reduce(stricterPace, deps.pace),
-    // Caps that are too long to be published are a text.
-    caps: lowestCaps(
-      deps.caps ?? [],
-      ...others.map(({ caps }) => (typeof caps === 'object' ? Object.entries(caps) : [])),
-    ),
+    caps: lowestCaps(deps.caps ?? [], ...others.map(({ caps = {} }) => Object.entries(caps))),
     notExecutedStatuses: notExecutedStatuses.filter((status) =>
       others.every(({ notExecuted = [] }) => notExecuted.includes(status)),
     ),

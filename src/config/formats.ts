@@ -177,6 +177,9 @@ export const tokenKeys = checkedBy((list) => {
 
 const CAPS = 'must be JSON such as {"usd": "2000", "btc": "0.5"}: currencies in lower case and decimal strings';
 
+/** Identities may have 1,000 characters, and histories name them. */
+const MAX_CAPS_LENGTH = 400;
+
 const caps = z
   .record(
     z.string().regex(CURRENCY_FORMAT),
@@ -188,6 +191,7 @@ const caps = z
 /** Schema of a JSON object of decimal strings by currency, as a map. */
 export const amountsByCurrency = z
   .string()
+  .max(MAX_CAPS_LENGTH, `must have at most ${MAX_CAPS_LENGTH} characters: workers publish it to each other`)
   .transform((text, context): unknown => {
     const { value, problem } = readJson(text);
     if (problem) context.addIssue({ code: 'custom', message: problem.startsWith('names') ? problem : CAPS });

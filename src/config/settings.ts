@@ -87,7 +87,7 @@ export const SETTINGS = {
   },
   PAYMENT_ORDER_CAPS: {
     ...{ by: 'W', type: format.amountsByCurrency, example: '{"usd": "2000"}' },
-    about: 'a larger order waits for `approve` or `refuse` ([caps](#caps))',
+    about: 'a larger order waits for `approve` or `refuse` ([caps](#caps)); at most 400 characters',
   },
   PAYMENT_CHECK_BALANCE: {
     ...{ by: 'W', type: format.flag, default: 'false', example: 'true' },

@@ -43,7 +43,6 @@ function connectConfig(env: Env, problems: Problems): ConnectConfig {
     // The file of a person's command line may know more than we do; one that is named here is ours.
     const configFileStrict = Boolean(env.TEMPORAL_CONFIG_FILE);
     const profile = loadClientConfigProfile({ overrideEnvVars: env as Record<string, string>, configFileStrict });
-    checkTls(profile, problems);
     return { ...toClientOptions(profile), tls: profile.tls };
   } catch (error) {
     const { code, line } = error as { code?: string; line?: number };
@@ -51,15 +50,6 @@ function connectConfig(env: Env, problems: Problems): ConnectConfig {
     const check = 'Check TEMPORAL_CONFIG_FILE and the files that TEMPORAL_TLS_* name';
     problems.add('TEMPORAL_*', `the connection's settings cannot be read (${why}). ${check}`);
     return { connectionOptions: {} };
-  }
-}
-
-function checkTls({ tls, apiKey }: ClientConfigProfile, problems: Problems): void {
-  if ((tls?.clientCert === undefined) !== (tls?.clientKey === undefined)) {
-    problems.add('TEMPORAL_TLS_*', 'a client certificate and its key go together: give both, or none');
-  }
-  if (tls?.disabled && (apiKey !== undefined || tls.clientCert || tls.serverCACert)) {
-    problems.add('TEMPORAL_TLS', 'is off, though there is an API key or a certificate: leave it out');
   }
 }
 

@@ -5,9 +5,6 @@ import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
 
 /* Workers of an account publish their protective settings in the identity that polls its create queue. */
 
-/** Longest text of caps; identities may have 1,000 characters, and histories name them. */
-const MAX_CAPS_LENGTH = 400;
-
 /** Clocks of two machines may differ by so much, in ms. */
 const MOST_AHEAD_MS = 10 * 60_000;
 
@@ -24,11 +21,8 @@ const duration = z
 const published = z.object({
   /** Settle windows of payouts and of deposit types, and the confirm delay, in ms. */
   windows: z.tuple([duration, duration, duration]).catch([0, 0, 0]),
-  /** By currency; a digest of those that are too long. */
-  caps: z
-    .union([z.record(z.string(), z.string().regex(AMOUNT_FORMAT).max(MAX_AMOUNT_LENGTH)), z.string()])
-    .optional()
-    .catch(undefined),
+  /** By currency. */
+  caps: z.record(z.string(), z.string().regex(AMOUNT_FORMAT).max(MAX_AMOUNT_LENGTH)).optional().catch(undefined),
   /** Digest of who may decide and approve; absent = unsigned decisions count. */
   approvers: z.string().optional().catch(undefined),
   notExecuted: z.array(z.number().int()).optional().catch(undefined),
@@ -60,11 +54,10 @@ export const differingVariables = (own: Protections, others: readonly Protection
     return others.some((other) => shown(other) !== shown(own)) ? variables : [];
   });
 
-const digest = (value: unknown): string =>
-  createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 8);
-
-const digestOf = (approvers: Approvers): string =>
-  digest([...approvers].map(([keyId, { person, may }]) => [keyId, person, [...may].sort()]).sort());
+function digestOf(approvers: Approvers): string {
+  const all = [...approvers].map(([keyId, { person, may }]) => [keyId, person, [...may].sort()]).sort();
+  return createHash('sha256').update(JSON.stringify(all)).digest('base64url').slice(0, 8);
+}
 
 /** Returns what a worker with this configuration publishes about an account. */
 export function publishedFor(config: Pick<WorkerConfig, 'pace'> & Partial<WorkerConfig>, account: string): Protections {
@@ -72,10 +65,9 @@ export function publishedFor(config: Pick<WorkerConfig, 'pace'> & Partial<Worker
   const { settleWindowMs, confirmDelayMs } = pace;
   const own = approvers?.get(account);
   const statuses = config.accounts?.get(account)?.notExecutedStatuses ?? [];
-  const sorted = Object.fromEntries([...(caps ?? [])].sort());
   return {
     windows: [settleWindowMs.atOnce, settleWindowMs.deposit, confirmDelayMs],
-    ...(caps && { caps: JSON.stringify(sorted).length > MAX_CAPS_LENGTH ? digest(sorted) : sorted }),
+    ...(caps && { caps: Object.fromEntries([...caps].sort()) }),
     ...(own && { approvers: digestOf(own) }),
     ...(statuses.length > 0 && { notExecuted: [...statuses].sort() }),
     ...(auditDir && { audit: true }),

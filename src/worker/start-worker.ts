@@ -9,9 +9,9 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { type ActivityDeps, confirmAttempt, createActivities, isCopied } from '../activities/index.js';
-import { AuditNotWrittenError, AuditRecord } from '../audit/audit-record.js';
+import { AuditRecord } from '../audit/audit-record.js';
 import { encryptionMode, type WorkflowCode, workerConverter, workflowCode } from '../bundle/bundle.js';
-import { ConfigError, type WorkerConfig } from '../config.js';
+import type { WorkerConfig } from '../config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
 import { messageOf } from '../contract/words.js';
 import { findingsOf } from '../preflight/checks.js';
@@ -108,7 +108,12 @@ export async function createWorkers(
   nowMs?: ActivityDeps['nowMs'],
 ): Promise<Worker[]> {
   const accounts = opened ?? (await openAccounts(config.accounts));
-  const audit = config.auditDir ? { audit: await openAudit(config.auditDir) } : {};
+  // Every line goes to the log as well: the hashes there, kept by another machine, show a record that was written again.
+  const audit = config.auditDir && {
+    audit: await AuditRecord.open(config.auditDir, ({ text, hash }) =>
+      Runtime.instance().logger.info('audit', { audit: text, auditHash: hash }),
+    ),
+  };
   const copies = config.encryptionRequired && { isCopied };
   const clock = nowMs && { nowMs };
   const traced = config.traced ? [(await import('./tracing.js')).traceActivities] : [];
@@ -177,18 +182,6 @@ function codeName(bundle: WorkflowCode['workflowBundle']): string {
 }
 
 const warnOfPlain = () => warnOfPlainPayloads((message, meta) => Runtime.instance().logger.warn(message, meta));
-
-/** Every line goes to the log as well: the hashes there, kept by another machine, are what shows a record written anew. */
-async function openAudit(folder: string): Promise<AuditRecord> {
-  try {
-    return await AuditRecord.open(folder, ({ text, hash }) =>
-      Runtime.instance().logger.info('audit', { audit: text, auditHash: hash }),
-    );
-  } catch (error) {
-    if (!(error instanceof AuditNotWrittenError)) throw error;
-    throw new ConfigError([`AUDIT_DIR: must be a folder that can be written (${error.code})`]);
-  }
-}
 
 /** What a worker goes by, defaults included: one word each, since machines read the line, too. */
 const shownText = ({ shown = {} }: WorkerConfig): string =>

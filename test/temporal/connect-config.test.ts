@@ -89,19 +89,6 @@ describe('a connection that somebody on the way could read or change', () => {
     expect(problems({ TEMPORAL_TLS: word })).toEqual(['TEMPORAL_TLS: must be true or false']);
   });
 
-  test('TLS that is switched off beside an API key or a certificate', () => {
-    const off = 'TEMPORAL_TLS: is off, though there is an API key or a certificate: leave it out';
-    expect(problems({ TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: 'zz' })).toEqual([off]);
-    expect(problems({ TEMPORAL_TLS: '0', TEMPORAL_TLS_SERVER_CA_CERT_DATA: 'zz' })).toEqual([off]);
-  });
-
-  test('a client certificate without its key would not be shown', () => {
-    const pair = 'TEMPORAL_TLS_*: a client certificate and its key go together: give both, or none';
-    expect(problems({ TEMPORAL_TLS_CLIENT_CERT_DATA: 'zz' })).toEqual([pair]);
-    expect(problems({ TEMPORAL_TLS_CLIENT_KEY_DATA: 'zz' })).toEqual([pair]);
-    expect(problems({ TEMPORAL_TLS_CLIENT_CERT_DATA: 'zz', TEMPORAL_TLS_CLIENT_KEY_DATA: 'zz' })).toEqual([]);
-  });
-
   test('certificates that nobody checks', () => {
     const env = { TEMPORAL_ADDRESS: 'temporal.example:7233', TEMPORAL_TLS: 'true', NODE_TLS_REJECT_UNAUTHORIZED: '0' };
     expect(problems(env)).toEqual([expect.stringMatching(/^NODE_TLS_REJECT_UNAUTHORIZED: must not be 0/)]);

