@@ -39,7 +39,7 @@ const isAsked = ({ method, url = '' }: IncomingMessage, path: string): boolean =
 
 /** Starts the callback receiver: token → body → allowance → parse → signal → answer. */
 export async function startReceiver(options: ReceiverOptions): Promise<Port> {
-  const { log, onAnswer } = options;
+  const { log, onAnswer, whyNotReady = async () => undefined } = options;
   const read = createReader(options);
   return openPort(
     (request, response) => {
@@ -49,6 +49,9 @@ export async function startReceiver(options: ReceiverOptions): Promise<Port> {
         onAnswer?.(name);
         send(response, name);
       };
+      // Readiness is no callback: it is neither counted nor an alert.
+      if (isAsked(request, '/readyz'))
+        return void whyNotReady().then((why) => send(response, why ? 'unavailable' : 'healthy'));
       read(request, answer).catch((error: unknown) => {
         // A mistake of ours must not cost the callback. Only the name is logged: the message could quote the request.
         log.warn({ error: error instanceof Error ? error.name : 'unknown' }, 'callback not handled');
@@ -67,7 +70,7 @@ const subjectOf = (target: CallbackTarget): { account: string; orderId?: string;
     : { account: target.account, addressRef: target.ref };
 
 /** Returns how a request is read and answered. What its headers decide is answered before the rest is even parsed. */
-function createReader({ log, tokenKeys, signal, received, whyNotReady }: ReceiverOptions) {
+function createReader({ log, tokenKeys, signal, received }: ReceiverOptions) {
   const aboutOrder = spareTemporal(signal);
   const aboutReceipt = spareReceived(received);
   function atOnce(request: IncomingMessage): AnswerName | CallbackTarget {
@@ -89,7 +92,6 @@ function createReader({ log, tokenKeys, signal, received, whyNotReady }: Receive
     return outcome.result;
   }
   return async (request: IncomingMessage, answer: (name: AnswerName | undefined) => void): Promise<void> => {
-    if (isAsked(request, '/readyz')) return answer((await whyNotReady?.()) === undefined ? 'healthy' : 'unavailable');
     const first = atOnce(request);
     answer(typeof first === 'string' ? first : await callback(request, first));
   };
