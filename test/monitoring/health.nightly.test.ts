@@ -57,26 +57,6 @@ describe('health', () => {
     }
     expect(await statuses('/healthz')).toEqual([200, 200, 200]);
   });
-
-  test('the codec endpoint shows it to checkers without a token, and nothing else', async () => {
-    const codec = startProcess('src/codec.ts', {
-      PAYLOAD_ENCRYPTION_KEYS: `a:${ENCRYPTION_KEY}`,
-      CODEC_ADDRESS: '127.0.0.1:0',
-      CODEC_TOKEN: randomBytes(16).toString('hex'),
-    });
-    const { codec: url = '' } = await codec.ready;
-    expect(await statusOf(`${url}/healthz`)).toBe(200);
-    expect(await statusOf(`${url}/readyz`)).toBe(200);
-    expect(await statusOf(`${url}/decode`)).toBe(401);
-  });
-
-  test('nothing listens where no METRICS_ADDRESS is given', async () => {
-    const worker = startProcess('src/worker.ts', workerEnv(temporalEnv(temporal), NO_SERVICE));
-    expect(await worker.ready).not.toHaveProperty('metrics');
-    // Workflow tasks of the next test would go to it: the server gives a task to the poll that has waited longest.
-    worker.kill('SIGTERM');
-    expect(await worker.exited).toBe(0);
-  });
 });
 
 describe('the log of a worker', () => {

@@ -3,7 +3,6 @@ import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
 import { createTestNamespace, encryptedWorkflowBundle, type TestNamespace } from '../support/temporal.js';
 import {
-  type Env,
   endProcesses,
   receiverEnv,
   startProcess,
@@ -27,22 +26,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await endProcesses();
   await temporal?.close();
-});
-
-describe.concurrent('keys that are none end a process with 2 and one line without their value', () => {
-  const value = 'zz-not-a-key';
-  test.for<[string, string, Env, string[]]>([
-    ['the worker', 'src/worker.ts', workerEnv({}, 'http://127.0.0.1:9'), []],
-    ['the receiver', 'src/receiver.ts', receiverEnv({}, 0), []],
-    ['the starter', 'src/starter.ts', {}, ['order', 'list']],
-    ['the codec endpoint', 'src/codec.ts', {}, []],
-  ])('%s', async ([, entry, env, args]) => {
-    const refused = startProcess(entry, { ...env, PAYLOAD_ENCRYPTION_KEYS: value }, { args });
-    expect(await refused.exited).toBe(2);
-    expect(refused.stdout()).toBe('');
-    expect(refused.stderr()).not.toContain(value);
-    expect(refused.stderr()).toMatch(/^(error: )?PAYLOAD_ENCRYPTION_KEYS: must be a comma list of id:key, .*\n$/);
-  });
 });
 
 describe('worker, receiver, starter and codec endpoint with a key', () => {
