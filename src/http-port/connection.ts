@@ -8,18 +8,25 @@ import { Duplex } from 'node:stream';
  */
 const PIECE_BYTES = 512;
 
+/** Connections of a port: all of them, and in the order in which their waits began those that wait for their sender. */
+export interface Connections {
+  open: Set<Connection>;
+  waiting: Set<Connection>;
+}
+
 /** A connection of which the HTTP library gets to see one request and no byte more. */
 export class Connection extends Duplex {
   /** Set once the headers were read. */
   response: ServerResponse | undefined;
   waitsSinceMs = performance.now();
 
-  /** `onWait`: called when it stops or starts to wait for its sender. */
   constructor(
     readonly socket: Socket,
-    private readonly onWait: (connection: Connection, waits: boolean) => void,
+    private readonly all: Connections,
   ) {
     super({ allowHalfOpen: true });
+    all.open.add(this);
+    all.waiting.add(this);
     socket.on('data', (chunk) => this.#take(chunk));
     // Nobody who stops in the middle waits for an answer; whoever ends their side behind a whole request does.
     socket.on('end', () => {
@@ -53,7 +60,7 @@ export class Connection extends Duplex {
         // What follows, a second request for instance, stays where it is and is never read.
         this.socket.pause();
         // An answer given at once waits for its reader already.
-        if (!this.answered) this.onWait(this, false);
+        if (!this.answered) this.all.waiting.delete(this);
         return;
       }
     }
@@ -64,7 +71,10 @@ export class Connection extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    if (this.answered) this.onWait(this, true);
+    if (this.answered && !this.all.waiting.has(this)) {
+      this.waitsSinceMs = performance.now();
+      this.all.waiting.add(this);
+    }
     this.socket.write(chunk, done);
   }
 
@@ -76,6 +86,8 @@ export class Connection extends Duplex {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.all.open.delete(this);
+    this.all.waiting.delete(this);
     this.socket.destroy();
     done(error);
   }
