@@ -1,13 +1,10 @@
 import { Agent } from 'node:http';
 import { Client, type WorkflowHandle } from '@temporalio/client';
-import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { CallbackTarget } from '../../src/contract/callback-url.js';
-import { orderWorkflowId, receivedWorkflowId } from '../../src/contract/names.js';
+import { receivedWorkflowId } from '../../src/contract/names.js';
 import { createSignalOrder, createSignalReceived, MAX_CALLBACK_EVENTS } from '../../src/receiver/signals.js';
-import { testWorkflowBundle } from '../support/bundle-once.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
-import type { collectSignals } from './collect-signals.fixture.js';
+import { collectedOrders } from './collected-orders.fixture.js';
 import { countOf, postOver, sendAll } from './flood.fixture.js';
 import { ADDRESS, post, runReceiver } from './receiver.fixture.js';
 
@@ -15,37 +12,15 @@ import { ADDRESS, post, runReceiver } from './receiver.fixture.js';
 const CALLBACKS = 130;
 const RESTARTS = 6;
 
-let temporal: TestNamespace;
-let worker: Worker;
-let workerEnd: Promise<void>;
-
-beforeAll(async () => {
-  temporal = await createTestNamespace();
-  worker = await Worker.create({
-    connection: temporal.nativeConnection,
-    namespace: temporal.namespace,
-    taskQueue: 'leaked-url-test',
-    workflowBundle: await testWorkflowBundle(new URL('./collect-signals.fixture.ts', import.meta.url)),
-  });
-  workerEnd = worker.run();
-});
-
-afterAll(async () => {
-  worker.shutdown();
-  await workerEnd;
-  await temporal.close();
-});
-
-const start = (workflowId: string): Promise<WorkflowHandle<typeof collectSignals>> =>
-  temporal.client.workflow.start<typeof collectSignals>('collectSignals', { workflowId, taskQueue: 'leaked-url-test' });
+const { temporal, start } = collectedOrders();
 
 /** Starts a receiver that remembers nothing, as after a restart; `calls` counts what it asks of Temporal. */
 async function startAnew() {
   const calls = { signal: 0, describe: 0 };
-  const { connection } = temporal.client;
+  const { connection } = temporal().client;
   const client = new Client({
     connection,
-    namespace: temporal.namespace,
+    namespace: temporal().namespace,
     interceptors: {
       workflow: [
         {
@@ -98,7 +73,7 @@ describe('a leaked callback URL, used at a receiver that is restarted again and 
     ['of an order, by many senders at a time', 20],
   ])('%s', { timeout: 120_000 }, async (what, lanes) => {
     const orderId = what.replace(/\W+/g, '-');
-    const order = await start(orderWorkflowId('default', orderId));
+    const order = await start(orderId);
     const statuses = await flood({ kind: 'order', account: 'default', orderId }, lanes);
     const { events, signals } = await counted(order);
     process.stderr.write(`${what}: ${signals} signals, ${events} events, ${countOf(statuses, 429)} answered 429\n`);
@@ -113,7 +88,7 @@ describe('a leaked callback URL, used at a receiver that is restarted again and 
   });
 
   test('of a permanent address, about the order of a receipt', { timeout: 120_000 }, async () => {
-    const order = await start(receivedWorkflowId('default', 'receipt-1'));
+    const order = await start('receipt-1', receivedWorkflowId('default', 'receipt-1'));
     await flood(ADDRESS, 1, 'receipt-1');
     expect((await counted(order)).events).toBeLessThan(MAX_CALLBACK_EVENTS + 100);
   });
@@ -123,23 +98,23 @@ test('a leaked callback URL of an order that has ended costs one open look-up an
   timeout: 120_000,
 }, async () => {
   const target = { kind: 'order', account: 'default', orderId: 'leaked-ended' } as const;
-  await (await start(orderWorkflowId('default', 'leaked-ended'))).terminate('ended by the test');
+  await (await start('leaked-ended')).terminate('ended by the test');
   const statuses = await flood(target, 20);
   expect(countOf(statuses, 200, 429, 503)).toBe(RESTARTS * CALLBACKS);
   expect(countOf(statuses, 200)).toBeLessThanOrEqual(RESTARTS * 3);
   const runs: unknown[] = [];
   const query = "WorkflowId = 'after-end:order:default:leaked-ended'";
   await vi.waitFor(async () => {
-    for await (const run of temporal.client.workflow.list({ query })) runs.push(run);
+    for await (const run of temporal().client.workflow.list({ query })) runs.push(run);
     expect(runs).toHaveLength(1);
   });
-  const { signals } = await counted(temporal.client.workflow.getHandle('after-end:order:default:leaked-ended'));
+  const { signals } = await counted(temporal().client.workflow.getHandle('after-end:order:default:leaked-ended'));
   expect(signals).toBeLessThanOrEqual(RESTARTS * 3);
 });
 
 describe('a callback', () => {
   test('costs one signal and no question, the first of its order at a receiver; a second one asks once', async () => {
-    const order = await start(orderWorkflowId('default', 'cost-1'));
+    const order = await start('cost-1');
     const { receiver, calls } = await startAnew();
     const url = receiver.urlOf({ kind: 'order', account: 'default', orderId: 'cost-1' });
     expect((await post(url)).status).toBe(200);
@@ -148,14 +123,5 @@ describe('a callback', () => {
     expect(calls).toEqual({ signal: 2, describe: 1 });
     // A signal that comes during a workflow task stands in the history once that is over.
     await vi.waitFor(async () => expect((await counted(order)).signals).toBe(2));
-  });
-
-  test('about an order that has ended with a long history is acknowledged, however often it comes', async () => {
-    const order = await start(orderWorkflowId('default', 'ended-1'));
-    await order.terminate('ended by the test');
-    const { receiver } = await startAnew();
-    const url = receiver.urlOf({ kind: 'order', account: 'default', orderId: 'ended-1' });
-    for (let n = 0; n < 3; n += 1) expect((await post(url)).status).toBe(200);
-    expect(receiver.log).toMatchObject(Array(3).fill({ result: 'closed' }));
   });
 });

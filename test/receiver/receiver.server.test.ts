@@ -1,51 +1,23 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
-import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { orderWorkflowId } from '../../src/contract/names.js';
 import { createSignalOrder, type OrderTarget } from '../../src/receiver/signals.js';
 import { SIGNAL_BURST } from '../../src/receiver/spare-temporal.js';
-import { testWorkflowBundle } from '../support/bundle-once.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
 import { within } from '../workflows/within.fixture.js';
 import type { collectSignals, endSignal } from './collect-signals.fixture.js';
+import { collectedOrders } from './collected-orders.fixture.js';
 import { post, runReceiver } from './receiver.fixture.js';
 
 const HINT = { order_uuid: 'u-1', status: 'completed' };
 const BODY = JSON.stringify(HINT);
 const END: (typeof endSignal)['name'] = 'end';
 
-let temporal: TestNamespace;
-let worker: Worker;
-let workerEnd: Promise<void>;
-
-beforeAll(async () => {
-  temporal = await createTestNamespace();
-  worker = await Worker.create({
-    connection: temporal.nativeConnection,
-    namespace: temporal.namespace,
-    taskQueue: 'receiver-test',
-    workflowBundle: await testWorkflowBundle(new URL('./collect-signals.fixture.ts', import.meta.url)),
-  });
-  workerEnd = worker.run();
-});
-
-afterAll(async () => {
-  worker.shutdown();
-  await workerEnd;
-  await temporal.close();
-});
+const { temporal, start: startOrder } = collectedOrders();
 
 const targetOf = (orderId: string): OrderTarget => ({ kind: 'order', account: 'default', orderId });
 
-function startOrder(orderId: string): Promise<WorkflowHandle<typeof collectSignals>> {
-  return temporal.client.workflow.start<typeof collectSignals>('collectSignals', {
-    workflowId: orderWorkflowId('default', orderId),
-    taskQueue: 'receiver-test',
-  });
-}
-
-const lookUpsOf = (orderId: string) => temporal.client.workflow.getHandle(`after-end:order:default:${orderId}`);
+const lookUpsOf = (orderId: string) => temporal().client.workflow.getHandle(`after-end:order:default:${orderId}`);
 
 async function endOrder(order: WorkflowHandle<typeof collectSignals>): Promise<unknown> {
   await order.signal(END);
@@ -55,7 +27,7 @@ async function endOrder(order: WorkflowHandle<typeof collectSignals>): Promise<u
 describe('a callback', () => {
   test('reaches the workflow of its order as a signal', async () => {
     const order = await startOrder('running-1');
-    const receiver = await runReceiver(createSignalOrder(temporal.client));
+    const receiver = await runReceiver(createSignalOrder(temporal().client));
     expect((await post(receiver.urlOf(targetOf('running-1')), BODY)).status).toBe(200);
     expect(receiver.log).toMatchObject([{ orderId: 'running-1', result: 'delivered' }]);
     expect(await endOrder(order)).toEqual([HINT]);
@@ -63,7 +35,7 @@ describe('a callback', () => {
 
   test('of which 100 duplicates come at once is answered 200 each time, by no more signals than the limit', async () => {
     const order = await startOrder('running-2');
-    const receiver = await runReceiver(createSignalOrder(temporal.client));
+    const receiver = await runReceiver(createSignalOrder(temporal().client));
     const url = receiver.urlOf(targetOf('running-2'));
     // On a busy machine the signal may take longer than a callback is kept waiting; the service then delivers again.
     const deliver = () => expect.poll(async () => (await post(url, BODY)).status, { timeout: 60_000 }).toBe(200);
@@ -77,7 +49,7 @@ describe('a callback', () => {
   test('after the end of its order is acknowledged once a look-up of it is started, and starts no order', async () => {
     const order = await startOrder('closed-1');
     await endOrder(order);
-    const receiver = await runReceiver(createSignalOrder(temporal.client));
+    const receiver = await runReceiver(createSignalOrder(temporal().client));
     expect((await post(receiver.urlOf(targetOf('closed-1')), BODY)).status).toBe(200);
     expect(receiver.log).toMatchObject([{ orderId: 'closed-1', result: 'closed' }]);
     expect((await order.describe()).status.name).toBe('COMPLETED');
@@ -85,10 +57,10 @@ describe('a callback', () => {
   });
 
   test('for an order that Temporal does not know is acknowledged the same way, and starts no order', async () => {
-    const receiver = await runReceiver(createSignalOrder(temporal.client));
+    const receiver = await runReceiver(createSignalOrder(temporal().client));
     expect((await post(receiver.urlOf(targetOf('never-started')), BODY)).status).toBe(200);
     expect(receiver.log).toMatchObject([{ level: 40, orderId: 'never-started', result: 'unknown' }]);
-    const handle = temporal.client.workflow.getHandle(orderWorkflowId('default', 'never-started'));
+    const handle = temporal().client.workflow.getHandle(orderWorkflowId('default', 'never-started'));
     await expect(handle.describe()).rejects.toThrow(/not found/i);
     expect((await lookUpsOf('never-started').describe()).status.name).toBe('RUNNING');
   });
@@ -96,7 +68,7 @@ describe('a callback', () => {
   test('after an order was started again under its id goes to the new run', async () => {
     await endOrder(await startOrder('again-1'));
     const again = await startOrder('again-1');
-    const receiver = await runReceiver(createSignalOrder(temporal.client));
+    const receiver = await runReceiver(createSignalOrder(temporal().client));
     await post(receiver.urlOf(targetOf('again-1')), BODY);
     expect(await endOrder(again)).toEqual([HINT]);
   });
@@ -104,7 +76,7 @@ describe('a callback', () => {
 
 describe('503, never an acknowledgement, when', () => {
   test('the namespace does not exist', async () => {
-    const client = new Client({ connection: temporal.client.connection, namespace: 'no-such-namespace' });
+    const client = new Client({ connection: temporal().client.connection, namespace: 'no-such-namespace' });
     const receiver = await runReceiver(createSignalOrder(client));
     expect((await post(receiver.urlOf(targetOf('running-3')), BODY)).status).toBe(503);
     expect(receiver.log).toMatchObject([{ result: 'unavailable' }]);
@@ -114,8 +86,8 @@ describe('503, never an acknowledgement, when', () => {
     await endOrder(await startOrder('closed-2'));
     let fails = 5;
     const client = new Client({
-      connection: temporal.client.connection,
-      namespace: temporal.namespace,
+      connection: temporal().client.connection,
+      namespace: temporal().namespace,
       interceptors: {
         workflow: [
           {
@@ -137,8 +109,8 @@ describe('503, never an acknowledgement, when', () => {
   test('the order is started between the failed signal and the question why', async () => {
     await startOrder('raced-1');
     const client = new Client({
-      connection: temporal.client.connection,
-      namespace: temporal.namespace,
+      connection: temporal().client.connection,
+      namespace: temporal().namespace,
       // The signal goes where nothing runs, as it would have a moment before the start.
       interceptors: {
         workflow: [
@@ -155,9 +127,9 @@ describe('503, never an acknowledgement, when', () => {
 
   test('Temporal is cut off; the next callback is delivered once it is back', async () => {
     const order = await startOrder('cut-1');
-    const line = await openCuttableLine(temporal.address);
+    const line = await openCuttableLine(temporal().address);
     const connection = await Connection.connect({ address: line.address });
-    const receiver = await runReceiver(createSignalOrder(new Client({ connection, namespace: temporal.namespace })));
+    const receiver = await runReceiver(createSignalOrder(new Client({ connection, namespace: temporal().namespace })));
     const url = receiver.urlOf(targetOf('cut-1'));
     line.cut();
     expect((await within(2_000, post(url, BODY)))?.status).toBe(503);
