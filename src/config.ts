@@ -107,10 +107,7 @@ interface Source {
   problems: Problems;
 }
 
-/**
- * Builds a configuration from settings without mistakes. Throws ConfigError with one line per mistake: first those of each setting
- * by itself, then those between settings and in the files that they name.
- */
+/** Builds a configuration. Throws ConfigError with one line per mistake. */
 function load<T>(env: Env, reader: Reader, build: (source: Source) => T): T {
   const problems = new Problems(env);
   checkNames(env, reader, problems);
@@ -208,10 +205,7 @@ export const loadCodecConfig = (env: Env = process.env) =>
     };
   });
 
-/**
- * Everything the codec endpoint needs. `token`: undefined = this machine only. `uiOrigin`: of the Temporal UI whose pages may ask,
- * undefined = no web page may.
- */
+/** What the codec endpoint needs; no `token` = this machine only, no `uiOrigin` = no web page. */
 export type CodecConfig = Omit<ReturnType<typeof loadCodecConfig>, 'allowed' | 'logLevel' | 'token'> & {
   token?: Secret;
   /** Absent = info. */

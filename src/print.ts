@@ -1,9 +1,6 @@
 import type { Writable } from 'node:stream';
 
-/**
- * Characters that a terminal obeys or does not show: escapes, bidi overrides, zero-width
- * characters, separators of lines. Text that holds them is not copied as it is seen.
- */
+/** Characters that a terminal obeys or does not show. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 const hex = (code: number): string => code.toString(16).padStart(4, '0');

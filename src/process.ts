@@ -8,10 +8,7 @@ import { TemporalUnreachableError } from './temporal.js';
 const EXIT_FAILED = 1;
 const EXIT_BAD_CONFIGURATION = 2;
 
-/**
- * Runs a process to its end: 0 when `main` returns, 2 with one line per mistake on bad configuration, 1 otherwise.
- * What `main` fails with at start is shown; of a bug that shows later only where it is, since its words may carry data.
- */
+/** Runs a process: exit 0 when `main` returns, 2 on bad configuration, 1 otherwise. */
 export async function exitOnFailure(main: () => Promise<void>): Promise<void> {
   process.on('unhandledRejection', crash);
   process.on('uncaughtException', crash);
@@ -74,10 +71,7 @@ export const withVersion = (program: Command, write: (text: string) => void): Co
     throw new CommanderError(0, 'commander.version', '');
   });
 
-/**
- * Answers `--help` and `--version`, and refuses every other argument with exit code 2: a program that is set up by its environment
- * alone must not start as if what it was told meant nothing.
- */
+/** Answers `--help` and `--version`; refuses other arguments with exit code 2. */
 export function refuseArguments(name: string, about: string): void {
   const program = new Command(name)
     .description(`${about} Set up by its environment alone: docs/running.md names the settings.`)

@@ -46,10 +46,7 @@ function foreignFailure(why: string): never {
 /** Failures beside encrypted payloads, outside of workflows: what is not ours is thrown as PayloadDecryptionError. */
 export const encodedFailures = (required: boolean): EncodedFailures => new EncodedFailures(required, foreignFailure);
 
-/**
- * How clients write and read payloads: encrypted where there are keys. Without any, ciphertext is still told as such. What is
- * refused is thrown as PayloadDecryptionError.
- */
+/** Returns how clients write and read payloads: encrypted where there are keys. */
 export function dataConverter({ encryptionKeys: keys, encryptionRequired = false }: Encryption = {}): DataConverter {
   const payloadCodecs = [encryptionCodec(keys, { required: encryptionRequired })];
   if (!keys) return { payloadCodecs };
@@ -61,10 +58,7 @@ export function dataConverter({ encryptionKeys: keys, encryptionRequired = false
 /** The same as `PAYLOAD_ENCRYPTION` and `PAYLOAD_ENCRYPTION_KEYS` say; throws ConfigError. */
 export const configuredDataConverter = (): DataConverter => dataConverter(loadEncryption());
 
-/**
- * Connects a client; throws TemporalUnreachableError. Close the connection when done. `encryption`: as the environment has it
- * when omitted; throws ConfigError where it is bad. `connectTimeout`: the longest time for it.
- */
+/** Connects a client, which is to be closed; throws ConfigError and TemporalUnreachableError. */
 export async function connectTemporal(
   encryption: Encryption = loadEncryption(),
   connectTimeout: `${number}s` = '10s',
@@ -79,10 +73,7 @@ export async function connectTemporal(
   }
 }
 
-/**
- * The commands that give a namespace the search attributes of orders; undefined when it has them. One of another type is made anew:
- * an order that sets it would start, and every one of its workflow tasks would fail.
- */
+/** Returns the commands that make missing search attributes; undefined if none are missing. */
 export async function searchAttributesCommand(client: Client): Promise<string | undefined> {
   const { namespace } = client.options;
   const told = await client.connection.operatorService.listSearchAttributes({ namespace }).catch(unlessNotOffered);

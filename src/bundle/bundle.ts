@@ -11,11 +11,7 @@ const besides = (name: string): string =>
 
 const pathOf = (name: string): string => besides(`../workflows/${name}`);
 
-/**
- * How a worker's payloads are protected; a bundle cannot tell by itself, so there is one for each. `file`: of the bundle that
- * `npm run build` makes ahead; `payloads`, `failures`: modules of converters. Those of failures hide messages and stacks, where
- * payloads are encrypted: in plain ones the UI must show them.
- */
+/** Converters and interceptors by how payloads are protected; `file`: the bundle made ahead. */
 const MODES = {
   off: { file: 'workflow-bundle.js', interceptors: ['interceptors'], payloads: 'converters' },
   on: {
@@ -86,11 +82,7 @@ export async function workflowCode(mode: EncryptionMode, logger?: Logger): Promi
   };
 }
 
-/**
- * A worker writes failures, too, and their messages must not stay in the clear beside encrypted payloads. It is also the
- * one that reads what every client wrote, so that it can tell when one of them has no keys. What it refuses is marked: each
- * value of a workflow is judged by itself, and a bad one must not stop all others.
- */
+/** Returns a worker's converter, which marks what it refuses: each value is judged by itself. */
 export function workerConverter(
   encryption: Encryption,
   onPlain?: ReturnType<typeof warnOfPlainPayloads>,

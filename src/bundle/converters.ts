@@ -7,10 +7,7 @@ import {
 import { refusedIn } from '../contract/refused.js';
 import { encodedFailures, PayloadDecryptionError } from '../temporal.js';
 
-/**
- * Payload converter of activities and their clients: what the codec refused is an error, and nothing is done with it. What an
- * activity's task carries is marked instead, for `refuseForeign`: its heartbeat must not fail every attempt after it.
- */
+/** Throws on what the codec refused, except in an activity's task: `refuseForeign` reads that. */
 export const payloadConverter: PayloadConverter = {
   toPayload: (value) => defaultPayloadConverter.toPayload(value),
   fromPayload: <T>(payload: Payload, context?: SerializationContext): T => {

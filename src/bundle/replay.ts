@@ -30,10 +30,7 @@ function leftOut({ history }: SourceHistory): 'pinned' | 'notBegun' | undefined 
 
 const startedOf = ({ history }: SourceHistory) => history.events?.[0]?.workflowExecutionStartedEventAttributes;
 
-/**
- * Replays histories one after the other with the workflows of this version, as its workers would go on with them. `namespace`: where
- * they are from, to which their payloads are bound. Sends nothing anywhere. The SDK's own log is silent: the counts say it all.
- */
+/** Replays histories of `namespace` with this version's workflows; sends nothing anywhere. */
 export async function replayHistories(
   histories: AsyncIterable<SourceHistory>,
   { encryption, namespace }: { encryption: Encryption; namespace: string },

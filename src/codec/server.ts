@@ -87,10 +87,7 @@ function admitPage({ origin }: IncomingHttpHeaders, { uiOrigin }: CodecConfig, r
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/**
- * Lets in who has the token or, where none is set, who names this very machine. A web page may lead its own name to this address,
- * and browsers then take us for a part of it; they send that name as Host.
- */
+/** Lets in who has the token or, without one, names this machine: web pages send their own Host. */
 function admitCaller({ authorization = '', host }: IncomingHttpHeaders, { token }: CodecConfig): void {
   if (token && !timingSafeEqual(digest(`Bearer ${token.reveal()}`), digest(authorization)))
     throw new Refusal(401, 'needs the bearer token that CODEC_TOKEN holds');

@@ -4,10 +4,7 @@ import { readOpened } from './secret-files.js';
 
 const NAME = 'APPROVER_KEY_FILE';
 
-/**
- * The private Ed25519 key (PEM) that a person signs with: of the file given, else of APPROVER_KEY_FILE; undefined without
- * either. Throws ConfigError, which shows neither path nor content.
- */
+/** Reads a person's private Ed25519 key (PEM): of the file given, else of APPROVER_KEY_FILE. */
 export function loadApproverKey(given: string | undefined, env: Env = process.env): KeyObject | undefined {
   const path = given ?? env[NAME];
   if (path === undefined) return undefined;

@@ -56,10 +56,7 @@ const approversFile = z.strictObject({
 /** Names that look the same are the same person. */
 const folded = (name: string): string => name.normalize('NFKC').toLowerCase();
 
-/**
- * Reads who may decide and approve, per account that this worker serves. An account that is not in
- * the map takes unsigned decisions, and only because the file names it as such.
- */
+/** Reads who may decide and approve; accounts that the file calls unsigned are left out. */
 export function readApprovers(
   path: string,
   served: Iterable<string>,

@@ -23,10 +23,7 @@ const PREFIXES = /^((PAYMENT|APP?ROVER|ORDER|CALLBACK|PAYLOAD|CODEC|BATCH|REPORT
 /** The same in a process of others: a misspelt key must not switch encryption off. */
 const PREFIXES_OF_CLIENT = /^PAYLOADS?_ENCRYPTION/;
 
-/**
- * Refuses settings that are empty or misspelt: the protection that they were to give would be off without notice. A library shares
- * its process with variables of others, so that it checks its own names only.
- */
+/** Refuses settings that are empty or misspelt; a library checks its own names only. */
 export function checkNames(env: Env, reader: Reader, problems: Problems): void {
   const known = namesOf(reader === 'L' ? reader : undefined);
   const prefixes = reader === 'L' ? PREFIXES_OF_CLIENT : PREFIXES;

@@ -1,9 +1,6 @@
 import type { Env, Problems } from './env.js';
 
-/**
- * Usual options of Node.js that open no port, write no memory to files and weaken no protocol.
- * Every other option needs ALLOW_DEBUGGING, also one of a later version.
- */
+/** Options of Node.js that open no port and weaken nothing; others need ALLOW_DEBUGGING. */
 const HARMLESS_OPTIONS = new Set(
   `r require import C conditions loader experimental-loader enable-source-maps env-file title icu-data-dir
   experimental-import-meta-resolve experimental-require-module experimental-vm-modules experimental-strip-types

@@ -10,10 +10,7 @@ const OTHERS = 0o007;
 const OPEN_FILE =
   'may be read or changed by other users: chmod 600 (Kubernetes: defaultMode: 0400, with fsGroup where the process is not root)';
 
-/**
- * Returns true when users other than the owner may change a file, or read it where it is secret. Its group may read what belongs to
- * another user than ours: that is then the way for us to read it, as Kubernetes does it with fsGroup.
- */
+/** Returns true if others may change it, or read a secret; our group may read another's. */
 function isOpen({ mode, uid }: Stats, isSecret: boolean): boolean {
   // Windows has other permissions, which these bits do not show.
   if (process.getuid === undefined) return false;

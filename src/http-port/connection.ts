@@ -2,10 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
-/**
- * What the HTTP library gets at a time. It handles all requests of a piece at once, however many there are: of the 64 KiB that a
- * socket reads that would be thousands.
- */
+/** Bytes given to HTTP at a time: of 64 KiB it would handle thousands of requests at once. */
 const PIECE_BYTES = 512;
 
 /** Connections of a port: all of them, and in the order in which their waits began those that wait for their sender. */

@@ -4,10 +4,7 @@ import type { IncomingMessage } from 'node:http';
 export const announcedBytes = ({ headers }: IncomingMessage, maxBytes: number): number =>
   Number(headers['content-length'] ?? maxBytes);
 
-/**
- * The body of a request that announced no more than `maxBytes`; 'tooLarge' as soon as it is that, 'gone' when its sender went away
- * or was cut off before its end.
- */
+/** Reads a body; 'tooLarge' above `maxBytes`, 'gone' when its sender ended before it. */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | 'tooLarge' | 'gone'> {
   return new Promise((resolve) => {
     // In one piece: hundreds of small ones take several times as much memory, of as many senders as may wait.

@@ -16,10 +16,7 @@ const plain = (name: string): string => name.replace(/[^a-zA-Z0-9_]/g, '_');
 const labelsOf = (tags: MetricTags): Record<string, string> =>
   Object.fromEntries(Object.entries(tags).map(([name, value]) => [plain(name), String(value)]));
 
-/**
- * What the SDK and the workflows counted, taken into the registry of the process, so that one scrape shows all. A
- * metric's labels are those of its first update; others are left out of it.
- */
+/** Takes what the SDK counted into the registry; labels are those of a metric's first update. */
 export class SdkMetrics {
   readonly #known = new Map<string, { take: (update: Update) => void }>();
 

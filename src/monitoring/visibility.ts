@@ -28,10 +28,7 @@ const STOPPED = `('Terminated', 'TimedOut')`;
 const IS_NOT_STOPPED = `ExecutionStatus NOT IN ${STOPPED}`;
 const OPEN = `(${OPEN_STATUSES.map(quoted).join(', ')})`;
 
-/**
- * Counts what Temporal's list shows: every worker shows the same figures, so that they are read as their maximum. What cannot be
- * counted keeps its last figure, and `payment_orders_counted_timestamp_seconds` its time.
- */
+/** Counts what Temporal's list shows; what cannot be counted keeps its last figure. */
 export function countVisible(client: Pick<Client, 'workflow'>, registry: Registry, refreshMs = REFRESH_MS): () => void {
   const gauges = gaugesIn(registry);
   let timer: NodeJS.Timeout | undefined;
@@ -86,11 +83,7 @@ async function refresh(client: Pick<Client, 'workflow'>, gauges: Gauges): Promis
   gauges.countedAt.set(now / 1_000);
 }
 
-/**
- * How many wait for each reason, and how many ended with one after `since` that no newer run took: one request, whatever the reasons, since
- * Temporal groups counts by ExecutionStatus only, and another one where some have ended. `other` are those without a known code, and those
- * beyond the page that is read. What was terminated says no more what it waits for; of orders `payment_orders_stopped` tells it.
- */
+/** Counts by reason who waits, or ended with one after `since`; 'other' has no known code. */
 async function countAttention(client: Pick<Client, 'workflow'>, since: string): Promise<Map<string, number>> {
   const isEnded = `(${IS_NOT_STOPPED} AND CloseTime > ${since})`;
   const query = `${searchAttribute.needsAttention.name} = true AND (${IS_RUNNING} OR ${isEnded})`;

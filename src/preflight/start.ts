@@ -12,10 +12,7 @@ function tellAll(findings: readonly Finding[], tell: Tell): void {
   for (const { check, level, account, text } of findings) tell(level, text, { check, ...(account && { account }) });
 }
 
-/**
- * The checks of a start. Throws ConfigError with all that no process can work with; what else is found is told, since one account's
- * key, or one key of old, must not keep a process from serving all others.
- */
+/** Checks a start. Throws ConfigError with what no process can work with; logs the rest. */
 export async function checkStart(target: Target, checked: Checked, tell: Tell): Promise<readonly Finding[]> {
   const findings = await findingsOf(target, checked);
   const refused = findings.filter(({ refuses }) => refuses).map(({ text }) => text);
@@ -29,10 +26,7 @@ const CHECK_EVERY_MS = 5 * 60_000;
 
 const keyOf = (finding: Finding): string => `${finding.level} ${nameOf(finding)}`;
 
-/**
- * Repeats the checks until `stop`, and at once after `soon`; tells what is new and what was mended. `first`: what the start found;
- * `findings`: those of the last check.
- */
+/** Repeats the checks until `stop`, and at once after `soon`; logs what is new or mended. */
 export function keepChecking(
   first: readonly Finding[],
   check: () => Promise<readonly Finding[]>,

@@ -1,10 +1,7 @@
 /** Time between two searches for keys that mean nothing any more: a flood of new keys leaves nothing behind. */
 const SWEEP_INTERVAL_MS = 60_000;
 
-/**
- * Counts how often something may happen, by key, in memory: `burst` times at once, then once more every `intervalMs` of a monotonic
- * clock. `take` counts and is true when it may happen now.
- */
+/** Allows something by key: `burst` times at once, then once more every `intervalMs`. */
 export function createAllowance(
   { burst, intervalMs }: { burst: number; intervalMs: number },
   nowMs: () => number = () => performance.now(),

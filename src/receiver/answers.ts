@@ -9,10 +9,7 @@ interface CallbackAnswer {
 
 const ACCEPTED = { status: 200, result: 'accepted' };
 
-/**
- * All answers. A callback is acknowledged only once Temporal holds it: as a signal, or as a look-up
- * of an order that has ended or is unknown. Without a token of ours it is `notFound`.
- */
+/** All answers. A callback is acknowledged only once Temporal holds it. */
 export const ANSWERS = {
   delivered: ACCEPTED,
   closed: ACCEPTED,

@@ -37,10 +37,7 @@ function hintOf(body: Map<string, unknown>): CallbackHint {
   return { ...(orderUuid && { order_uuid: orderUuid }), ...(status && { status }) };
 }
 
-/**
- * What the body of an order's callback claims; undefined when it is not one JSON object in UTF-8. The hint only wakes the
- * workflow up, for one look-up: fields of a wrong shape, and all of a body about another order, are left out, not refused.
- */
+/** Returns a callback's claims without what is misshapen; undefined for what is no JSON object. */
 export function readHint(raw: Uint8Array, orderId: string): CallbackHint | undefined {
   const body = parseObject(raw);
   if (!body) return undefined;

@@ -24,10 +24,7 @@ export interface ReceiverOptions {
   onAnswer?: (name: AnswerName | Cut) => void;
 }
 
-/**
- * Largest callback body in bytes. A genuine one has a few KiB; that of the largest order that we may
- * send, to 100 cards, has 75 KiB.
- */
+/** Largest callback body: that of our largest order, to 100 cards, has 75 KiB. */
 export const MAX_CALLBACK_BODY_BYTES = 80 * 1024;
 
 /** Answers that are not logged: whoever got hold of one callback URL could fill the log. */

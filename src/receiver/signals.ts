@@ -24,10 +24,7 @@ export type OrderTarget = Extract<CallbackTarget, { kind: 'order' }>;
  */
 export type SignalResult = 'delivered' | 'closed' | 'unknown' | 'limited';
 
-/**
- * Hands a callback to an order's workflow. `repeated`: signalled lately, so that the length of its history
- * decides. `mayLookUp`: asked before a look-up of an ended order. Rejects if Temporal takes nothing.
- */
+/** Hands a callback to an order; `repeated`: its history's length decides. Rejects if not taken. */
 export type SignalOrder = (
   target: OrderTarget,
   hint: CallbackHint,

@@ -14,10 +14,7 @@ import {
 /** Signals an order may get at once. The service delivers a callback at most 21 times. */
 export const SIGNAL_BURST = 120;
 
-/**
- * After a burst one more signal every 10 min, not more: an order has one run for its whole life, and Temporal ends a run
- * at 51,200 events. At 144 signals a day a flood needs weeks for that, at 30 a minute hours.
- */
+/** Temporal ends a run at 51,200 events: at 144 signals a day a flood needs weeks for that. */
 const SIGNALS = { burst: SIGNAL_BURST, intervalMs: SIGNAL_INTERVAL_MS };
 
 /** Look-ups that callbacks of an ended order may start; each costs the service a few requests. */
@@ -29,10 +26,7 @@ export const MAX_STARTS_PER_MINUTE = 20;
 /** Half of them at once, then one more every 6 s, so that no minute has more. */
 export const STARTS = { burst: MAX_STARTS_PER_MINUTE / 2, intervalMs: 120_000 / MAX_STARTS_PER_MINUTE };
 
-/**
- * How many callbacks of one address are read that turn out to be about nothing new to Temporal: unknown order_uuids, malformed
- * bodies, too many about one order. Above it a flood is refused unread. Followers that run are not lost by that: they poll.
- */
+/** Callbacks of one address that are about nothing new; beyond them a flood is refused unread. */
 const UNKNOWN = { burst: 600, intervalMs: 100 };
 
 /**
@@ -44,10 +38,7 @@ export type CallbackOutcome = { orderUuid?: string } & (
   | { result: 'unavailable'; reason: string }
 );
 
-/**
- * Turns the callbacks of orders into signals and spares Temporal and us floods. A body is parsed only within its order's
- * allowance, since that is what costs. Never rejects.
- */
+/** Turns callbacks into signals; parses a body only within its order's allowance. Never rejects. */
 export function spareTemporal(signal: SignalOrder): (target: OrderTarget, raw: Uint8Array) => Promise<CallbackOutcome> {
   const signals = createAllowance(SIGNALS);
   const lookUps = createAllowance(LOOK_UPS);
@@ -68,10 +59,7 @@ export function spareTemporal(signal: SignalOrder): (target: OrderTarget, raw: U
   };
 }
 
-/**
- * The same for the orders of permanent addresses. Who knows an address's callback URL can name any number of
- * order_uuids: those that Temporal does not know are counted by address, so that nothing is kept for each of them.
- */
+/** The same for permanent addresses: order_uuids unknown to Temporal are counted by address. */
 export function spareReceived(
   signal: SignalReceived,
 ): (target: ReceivedTarget, raw: Uint8Array) => Promise<CallbackOutcome> {

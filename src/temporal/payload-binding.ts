@@ -9,10 +9,7 @@ interface Binding {
   activityId?: string;
 }
 
-/**
- * What a payload is bound to, as its metadata shows it to the codec endpoint; undefined where the SDK names nothing: the
- * failure of a workflow task, which nobody reads but people.
- */
+/** Returns what a payload is bound to; undefined where the SDK names no workflow. */
 export function boundTo(context: SerializationContext | undefined): string | undefined {
   const binding = context && bindingOf(context);
   return binding && JSON.stringify(binding);

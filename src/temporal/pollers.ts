@@ -23,10 +23,7 @@ export interface Asking {
   version?: Version;
 }
 
-/**
- * Reads who polls an account's create queue, in both modes of the server. One mode shows the limit,
- * the other one the pollers of all partitions, of the versions that it is asked for.
- */
+/** Reads a create queue in both modes: one shows the limit, the other all pollers. */
 export async function seenQueue({ connection, namespace, version }: Asking, account: string): Promise<SeenQueue> {
   const asked = { namespace, taskQueue: { name: createTaskQueue(account) }, taskQueueType: ACTIVITY_QUEUE };
   const { workflowService } = connection;

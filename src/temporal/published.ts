@@ -14,10 +14,7 @@ const duration = z
   .min(0)
   .max(366 * 86_400_000);
 
-/**
- * Anybody who may poll can choose an identity, so published settings only ever make a worker stricter. Each field is read by itself:
- * one that a version does not know takes no other one with it.
- */
+/** Anybody can publish, so this only makes a worker stricter; each field is read by itself. */
 const published = z.object({
   /** Settle windows of payouts and of deposit types, and the confirm delay, in ms. */
   windows: z.tuple([duration, duration, duration]).catch([0, 0, 0]),

@@ -7,10 +7,7 @@ const MEMORY_MIB = { process: 250, order: 0.43 };
 /** Orders that a process of 512 MB keeps, and the most that any keeps. */
 const CACHED_ORDERS = { least: 600, most: 3_000 };
 
-/**
- * Returns how many orders a process keeps in memory, by the heap that Node.js may use. Others are read from their history when
- * something happens to them.
- */
+/** Returns how many orders a process keeps in memory, by the heap that Node.js may use. */
 export function cachedOrders(heapBytes = getHeapStatistics().heap_size_limit): number {
   const fitting = Math.floor((heapBytes / 2 ** 20 - MEMORY_MIB.process) / MEMORY_MIB.order);
   return Math.min(Math.max(fitting, CACHED_ORDERS.least), CACHED_ORDERS.most);
@@ -25,10 +22,7 @@ const QUEUE_POLLERS = 20;
 /** Polls that the queues of a process's accounts share while nothing happens, and those of one queue at most. */
 const IDLE_POLLS = { process: 20, queue: 5 };
 
-/**
- * Idle pollers per queue. A task that no poll waits for is written to the server's database first: with one poll two of an order's
- * six tasks, with five hardly any. Of many accounts each queue has one, or their polls would burden the server.
- */
+/** Idle pollers per queue: without one a task goes through the server's database first. */
 const idlePolls = (accounts: number): number =>
   Math.max(1, Math.min(Math.floor(IDLE_POLLS.process / (2 * accounts)), IDLE_POLLS.queue));
 
@@ -39,10 +33,7 @@ const pollers = (idle: number) =>
 /** Polls for workflow tasks, whatever happens. */
 const WORKFLOW_POLLS = 7;
 
-/**
- * Of them those for tasks that any worker may take, two of seven. The server gives such a task to the poll that has waited longest: a worker
- * that cannot run it, of an older version or with wrong keys, fails it once for each of its polls. The others are for the process's own orders.
- */
+/** Share of polls for any worker's tasks: a worker that cannot run one fails it once per poll. */
 const SHARED_WORKFLOW_POLLS = 0.3;
 
 /** Returns how the queue of the workflows is worked on. Activities are few on it: batches, reads, decisions. */

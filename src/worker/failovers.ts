@@ -3,10 +3,7 @@ import type { Logger } from '@temporalio/worker';
 
 const REFRESH_MS = 3_000;
 
-/**
- * The newest failover of a namespace. The cluster that took over may lack recent writes, as a restored
- * Temporal does, so a worker treats the failover like a restore.
- */
+/** The newest failover of a namespace, after which Temporal may lack recent writes. */
 export class Failovers {
   #seen: { isGlobal: boolean; version: string } | undefined;
   #newestMs: number | undefined;

@@ -23,10 +23,7 @@ const USED = 0.93;
 const USED_AT_LEAST = 0.3;
 const WINDOW_S = 5;
 
-/**
- * Requests a second of each of `workers` workers. Evenly spaced, each may send one more than its rate in any window: with all of
- * them, and 7 % of it late, they stay below 1.05 times the limit over 5 s. Below one request a second no spacing can.
- */
+/** Requests a second of each worker: together at most 1.05 times the limit over 5 s. */
 export function shareOf(limit: number, workers: number): number {
   const used = Math.min(USED, 0.98 - workers / (WINDOW_S * limit));
   return (limit * Math.max(USED_AT_LEAST, used)) / workers;
@@ -115,10 +112,7 @@ interface Target extends Asking {
   identityFor: (account: string) => string;
 }
 
-/**
- * Updates the rates of the accounts' limiters and what other workers publish, until `stop`. Resolves
- * after the first look, before any task is taken. Calls `onChange` when published settings change.
- */
+/** Updates limits and what other workers publish until `stop`; resolves after the first look. */
 export async function watchWorkers(
   accounts: readonly SharedAccount[],
   target: Target,

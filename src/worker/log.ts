@@ -50,10 +50,7 @@ export function shownFields(meta: Readonly<Record<string, unknown>> = {}): Recor
 /** The SDK warns of this for each queue of an account, at every healthy start: workflows have a queue of their own. */
 const NO_WORKFLOWS = 'No workflows registered, not polling for workflow tasks';
 
-/**
- * Sends the worker's logs, those of the SDK's native part too, to stderr as JSON lines. Must run before anything else of the SDK.
- * Lines of the audit record pass every level: their hashes are what shows a record that was written again.
- */
+/** Sends all logs to stderr, before anything else of the SDK; audit lines pass every level. */
 export function installLogger(logLevel: Monitoring['logLevel'] = 'info', buffer?: MetricsBuffer): void {
   const sink = pino(
     { level: logLevel, hooks: LOG_HOOKS, base: { service: 'payment-orders-worker' } },

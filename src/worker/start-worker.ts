@@ -30,10 +30,7 @@ import { createMonitor } from './monitor.js';
 /** A create must be let finish: its attempt may take 50 s, so a stopping worker waits a little longer. */
 const SHUTDOWN_GRACE = '55s' as const;
 
-/**
- * Connects as `TEMPORAL_*` says, checks the namespace and polls all queues; `run` ends after `stop` once every task in hand
- * is done. Throws ConfigError and TemporalUnreachableError.
- */
+/** Starts a worker; `run` ends after `stop`. Throws ConfigError and TemporalUnreachableError. */
 export async function startWorker(config: WorkerConfig) {
   const monitor = createMonitor(config.monitoring);
   const stopTracing = config.traced ? (await import('./tracing.js')).startTracing() : undefined;
@@ -160,10 +157,7 @@ export async function createWorkers(
   ]);
 }
 
-/**
- * Which version the workers of all queues are: orders go on in the newest one, and workflows that say otherwise stay where they
- * began. Without one, histories name the code alone.
- */
+/** Returns the version of all queues; without one, histories name the code alone. */
 const versionOptions = (
   version: WorkerConfig['version'],
   { workflowBundle }: WorkflowCode = {},

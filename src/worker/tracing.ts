@@ -103,10 +103,7 @@ function traceRequest(message: unknown): void {
   span.end(endTime);
 }
 
-/**
- * Sends the worker's spans where OTEL_* says; the packages read those variables. Spans that a collector
- * does not take in time are dropped. Returns how to stop, within 2 s.
- */
+/** Sends spans where OTEL_* says; returns how to stop within 2 s. Late spans are dropped. */
 export function startTracing(): () => Promise<void> {
   const provider = new BasicTracerProvider({
     resource: defaultResource()
