@@ -86,9 +86,9 @@ test("keys of two accounts that stand under each other's names are found, while 
 test('two keys of one merchant under two names are found and refused: the same order id under both would be paid twice', async () => {
   const one = await startSandbox();
   const { write, env } = await openFront({ 'first-key-of-one': one, 'second-key-of-one': one });
-  await write({ eu: { apiKey: 'first-key-of-one' }, us: { apiKey: 'second-key-of-one' } });
+  await write({ north: { apiKey: 'first-key-of-one' }, south: { apiKey: 'second-key-of-one' } });
   const { found } = await doctor(env);
-  const text = expect.stringContaining('eu and us show the same wallets');
+  const text = expect.stringContaining('north and south show the same wallets');
   expect(found.filter(({ level }) => level === 'error')).toMatchObject([{ check: 'shared-wallets', text }]);
   const worker = startProcess('src/worker.ts', env);
   expect(await worker.exited).toBe(2);
