@@ -20,13 +20,6 @@ export type { Encryption, EncryptionKey } from './config/encryption-keys.js';
 export { ConfigError } from './config/env.js';
 export { Secret } from './config/secret.js';
 
-/** How the worker makes callback URLs. */
-export interface CallbackConfig {
-  baseUrl: string;
-  /** Secret keys. The first signs, all verify. */
-  tokenKeys: string[];
-}
-
 /** Lowest level that a process logs. */
 export type LogLevel = NonNullable<Settings['LOG_LEVEL']>;
 
@@ -34,13 +27,7 @@ export type LogLevel = NonNullable<Settings['LOG_LEVEL']>;
 export interface Monitoring {
   logLevel: LogLevel;
   /** Where metrics and health are served; absent = nowhere. */
-  metricsAddress?: { host: string; port: number };
-}
-
-/** A version of the worker in a deployment of Temporal's. */
-export interface Version {
-  deploymentName: string;
-  buildId: string;
+  metricsAddress?: Settings['METRICS_ADDRESS'];
 }
 
 const DEPOSIT_SETTLE_WINDOW_MS = 15_000;
@@ -62,23 +49,27 @@ function paceOf(settings: Settings, problems: Problems): Pace {
   return { pollInitialMs, pollMaxMs, settleWindowMs, confirmDelayMs: settings.ORDER_CONFIRM_DELAY };
 }
 
-function callbackOf(settings: Settings): CallbackConfig | undefined {
-  const { CALLBACK_BASE_URL: baseUrl, CALLBACK_TOKEN_KEY: tokenKeys } = settings;
-  return baseUrl === undefined ? undefined : { baseUrl, tokenKeys };
-}
+const callbackOf = ({ CALLBACK_BASE_URL: baseUrl, CALLBACK_TOKEN_KEY: tokenKeys }: Settings) =>
+  baseUrl === undefined ? undefined : { baseUrl, tokenKeys };
+
+/** How the worker makes callback URLs: the first key signs, all verify. */
+export type CallbackConfig = NonNullable<ReturnType<typeof callbackOf>>;
 
 const monitoringOf = ({ LOG_LEVEL: logLevel, METRICS_ADDRESS: metricsAddress }: Settings): Monitoring => ({
   logLevel,
-  ...(metricsAddress && { metricsAddress }),
+  metricsAddress,
 });
 
-function versionOf(settings: Settings, problems: Problems): Version | undefined {
+function versionOf(settings: Settings, problems: Problems) {
   const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = settings;
   if (deploymentName && buildId) return { deploymentName, buildId };
   if (deploymentName) problems.add('TEMPORAL_WORKER_BUILD_ID', 'is required beside TEMPORAL_DEPLOYMENT_NAME');
   if (buildId) problems.add('TEMPORAL_DEPLOYMENT_NAME', 'is required beside TEMPORAL_WORKER_BUILD_ID');
   return undefined;
 }
+
+/** A version of the worker in a deployment of Temporal's. */
+export type Version = NonNullable<ReturnType<typeof versionOf>>;
 
 /** Returns the settings to show, those of each account by its name. */
 function shownOf(

@@ -31,28 +31,22 @@ export function createMonitor({ logLevel, metricsAddress }: Monitoring = { logLe
   installLogger(logLevel, buffer);
   const registry = new Registry();
   return {
-    async start({
-      connection,
-      namespace,
-      workers,
-      accounts,
-      findings,
-    }: Running): Promise<{ url?: string; stop: () => Promise<void> }> {
+    async start(running: Running): Promise<{ url?: string; stop: () => Promise<void> }> {
+      if (!buffer) return { stop: async () => undefined };
+      const { connection, namespace, workers, accounts, findings } = running;
       const reachable = temporalReachable(connection, namespace);
       const whyNotReady = async () =>
         workers.every((worker) => worker.getState() === 'RUNNING') ? reachable() : 'not polling';
       const server = await startMonitoring(metricsAddress, { whyNotReady, findings, registry });
-      const sdk = buffer && new SdkMetrics(buffer, registry, accounts);
-      const timer = sdk && setInterval(() => sdk.drain(), DRAIN_MS).unref();
-      const stopCounting = buffer
-        ? countAll(registry, new Client({ connection, namespace }), accounts)
-        : () => undefined;
+      const sdk = new SdkMetrics(buffer, registry, accounts);
+      const timer = setInterval(() => sdk.drain(), DRAIN_MS).unref();
+      const stopCounting = countAll(registry, new Client({ connection, namespace }), accounts);
       const stop = async (): Promise<void> => {
         clearInterval(timer);
         stopCounting();
         await server?.close();
       };
-      return { ...(server && { url: server.url }), stop };
+      return { url: server?.url, stop };
     },
   };
 }
