@@ -9,7 +9,7 @@ interface Comment {
 }
 
 /** Findings per rule that are older than the rule. Lower a number when findings go; never raise one. */
-const ALLOWED = { opening: 362, width: 979, sentences: 85, word: 101 };
+const ALLOWED = { opening: 258, width: 714, sentences: 21, word: 69 };
 
 type Rule = keyof typeof ALLOWED;
 

@@ -109,7 +109,7 @@ describe.each(TOO_PRECISE)('%j', (order, field, reason) => {
     const { run, sandbox } = await planner([]);
     const failure = await failureOf(run('createOrder', attemptOf('withdraw', { order: { ...ROW, ...order } })));
     expect(failure).toMatchObject({ type: 'InvalidOrder', nonRetryable: true, details: [[wanted]] });
-    expect(operations(sandbox)).toEqual([]);
+    expect(operations(sandbox)).not.toContain('create');
   });
 });
 
