@@ -1,7 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Problems } from './env.js';
 import { checkedBy, isPredictable, secretProblem, TOO_EASY, unique } from './formats.js';
-import type { Settings } from './settings.js';
 
 /** A key that payloads are encrypted with. Its bytes show in no log: a KeyObject prints nothing of itself. */
 export interface EncryptionKey {
@@ -42,10 +41,14 @@ export interface Encryption {
   encryptionRequired?: boolean;
 }
 
+interface EncryptionSettings {
+  PAYLOAD_ENCRYPTION?: 'off' | 'on' | 'required' | undefined;
+  PAYLOAD_ENCRYPTION_KEYS?: readonly EncryptionKey[] | undefined;
+}
+
 /** Returns how payloads are protected. A word of PAYLOAD_ENCRYPTION that the keys contradict is a mistake. */
-export function encryptionOf(settings: Settings, problems: Problems): Encryption {
-  const keys: readonly EncryptionKey[] | undefined = settings.PAYLOAD_ENCRYPTION_KEYS;
-  const mode = settings.PAYLOAD_ENCRYPTION;
+export function encryptionOf(settings: EncryptionSettings, problems: Problems): Encryption {
+  const { PAYLOAD_ENCRYPTION: mode, PAYLOAD_ENCRYPTION_KEYS: keys } = settings;
   const name = 'PAYLOAD_ENCRYPTION';
   if (mode && mode !== 'off' && !keys) problems.add(name, `${mode} needs ${name}_KEYS (or ${name}_KEYS_FILE)`);
   if (mode === 'off' && keys) problems.add(name, `off contradicts ${name}_KEYS: unset one of them`);

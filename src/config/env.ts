@@ -1,5 +1,3 @@
-import type { Allowance } from './settings.js';
-
 /** Environment as read at start. `config.ts` is the only place of `src` that looks at `process.env`. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -32,7 +30,7 @@ export class Problems {
   }
 
   /** Records a weak setting as a mistake, unless its allowance permits it explicitly. */
-  weak(allowance: Allowance, variable: string, reason: string): void {
+  weak(allowance: `ALLOW_${string}`, variable: string, reason: string): void {
     if (this.#env[allowance] !== 'true') this.add(variable, `${reason} (or say ${allowance}=true)`);
   }
 

@@ -201,9 +201,6 @@ export const SETTINGS = {
 /** The name of a setting. */
 export type Variable = keyof typeof SETTINGS;
 
-/** The name of a setting that explicitly gives a protection up. */
-export type Allowance = Extract<Variable, `ALLOW_${string}`>;
-
 type Value<S extends Setting> = S extends { default: string } | { required: unknown }
   ? z.output<S['type']>
   : z.output<S['type']> | undefined;

@@ -8,10 +8,9 @@ import {
   emptyTotals,
   gravestRows,
   REPORTED_CLASSES,
-  type ReconcileTask,
   type ReconcileTotals,
 } from '../contract/reconcile/days.js';
-import { checkedReconcileInput } from '../contract/reconcile/input.js';
+import { checkedReconcileInput, type ReconcileTask } from '../contract/reconcile/input.js';
 import {
   DISAGREEING_CLASSES,
   disagreementOf,

@@ -56,7 +56,7 @@ describe('create', () => {
       type: 'InvalidOrder',
       fields: [{ field: 'order.amount', reason: expect.any(String) }],
     });
-    expect(lab.requestsOf(input.order.order_id)).toEqual([]);
+    expect(lab.sandbox.stats().createsByOrderId[input.order.order_id]).toBeUndefined();
   });
 });
 

@@ -10,7 +10,7 @@ import {
   quoted,
   searchAttribute,
 } from '../../contract/names.js';
-import type { Span } from '../../contract/reconcile/days.js';
+import type { Span } from '../../contract/reconcile/input.js';
 import { isFinal } from '../../contract/service-objects.js';
 import { type Known, type OurWord, ourEndOf } from './compare.js';
 

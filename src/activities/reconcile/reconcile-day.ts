@@ -1,6 +1,6 @@
 import { getClient } from '@temporalio/activity';
-import { type DayFound, gravestRows, type ReconcileDay, type Span } from '../../contract/reconcile/days.js';
-import { AHEAD_OF_UTC_MS, dateTimeMs, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
+import { type DayFound, gravestRows, type ReconcileDay } from '../../contract/reconcile/days.js';
+import { AHEAD_OF_UTC_MS, dateTimeMs, type Span, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import { type Finding, MAX_SHOWN } from '../../contract/reconcile/reconcile.js';
 import type { OrderListItem } from '../../contract/service-objects.js';
 import { orderWindows, smallPageNote, type WindowPage } from '../../payment-service/paging.js';

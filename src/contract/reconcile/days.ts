@@ -1,13 +1,12 @@
 import type { Amount } from '../money.js';
 import type { Balances } from '../service-objects.js';
-import { ZONE_SLACK_MS } from './input.js';
+import { type ReconcileTask, type Span, ZONE_SLACK_MS } from './input.js';
 import {
   AGREED_CLASSES,
   type CarriedBalance,
   DISAGREEING_CLASSES,
   type Finding,
   type ReconcileClass,
-  type ReconcileInput,
   type ReconcileResult,
 } from './reconcile.js';
 
@@ -18,18 +17,6 @@ export const MAX_ROWS = 3_000;
 /** Size of these rows as JSON; a payload may have 2 MB. */
 const MAX_ROWS_CHARACTERS = 1_200_000;
 const DAY_MS = 86_400_000;
-
-/** A span of time in ms since the epoch; its end does not belong to it. */
-export interface Span {
-  fromMs: number;
-  toMs: number;
-}
-
-/** A checked input; times in ms since the epoch. */
-export interface ReconcileTask extends Required<Omit<ReconcileInput, 'from' | 'to'>>, Span {
-  /** False: `toMs` is a date in the past, so that the balances of now cannot be compared with. */
-  untilNow: boolean;
-}
 
 /** Balances of one second that its changes left, and those that they reached. */
 interface BalanceSecond {

@@ -3,10 +3,21 @@ import { maskName } from '../masking.js';
 import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../names.js';
 import { holdsWallet } from '../wallets.js';
 import { withoutNulls } from '../without-nulls.js';
-import type { ReconcileTask } from './days.js';
 import { DEFAULT_OPEN_TOO_LONG_MS, type ReconcileInput } from './reconcile.js';
 
 /** Checks without zod, because the workflow runs them as well: starts from the UI reach it directly. */
+
+/** A span of time in ms since the epoch; its end does not belong to it. */
+export interface Span {
+  fromMs: number;
+  toMs: number;
+}
+
+/** A checked input; times in ms since the epoch. */
+export interface ReconcileTask extends Required<Omit<ReconcileInput, 'from' | 'to'>>, Span {
+  /** False: `toMs` is a date in the past, so that the balances of now cannot be compared with. */
+  untilNow: boolean;
+}
 
 const HOUR_MS = 3_600_000;
 /** The clock that is farthest ahead of UTC, which a time without a zone may be of. */
