@@ -1,4 +1,4 @@
-import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, heartbeat, sleep } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { KEY_REFUSED, statusText } from '../../contract/failures.js';
 import { beforePollsMs, type Pace, type PollAnswer, type PollInput } from '../../contract/order/activities.js';
@@ -11,13 +11,23 @@ import { lastHeartbeat } from '../only-attempt.js';
 import { withoutChanges } from './probe.js';
 import { isElsewhere, isOtherEndpoint, refuseElsewhere } from './sent-to.js';
 
-/** Polls once: until the status is final or unknown, the server repeats it, which writes no history. */
+/** Polls of the first attempt: further attempts cost the server more than short waits do here. */
+const POLLS_WITHIN = { most: 5, shortWaitMs: 1_000, longestMs: 3_000 };
+
+/** Polls until the status is final or unknown. The server repeats it, which writes no history. */
 export function pollOrderActivity(deps: ActivityDeps) {
   return async function pollOrder(input: PollInput): Promise<PollAnswer> {
-    const delayMs = pollDelayMs(deps.pace, activityInfo().attempt);
-    const answer = await pollOnce(deps, input, delayMs);
-    if ('silent' in answer || input.silence === 'told' || !isTolerated(answer.status, input)) return answer;
-    throw comeBackIn(delayMs, `status at the service: ${answer.status.slice(0, 40)}`);
+    const { attempt } = activityInfo();
+    const within = pollsWithin(deps, input);
+    const begunMs = performance.now();
+    for (let poll = attempt === 1 ? 1 : within + attempt - 1; ; poll += 1) {
+      const delayMs = pollDelayMs(deps.pace, poll);
+      const answer = await pollOnce(deps, input, delayMs);
+      if ('silent' in answer || input.silence === 'told' || !isTolerated(answer.status, input)) return answer;
+      const staysHere = poll < within && performance.now() - begunMs < POLLS_WITHIN.longestMs;
+      if (!staysHere) throw comeBackIn(delayMs, `status at the service: ${answer.status.slice(0, 40)}`);
+      await sleep(delayMs);
+    }
   };
 }
 
@@ -34,6 +44,14 @@ async function pollOnce(deps: ActivityDeps, input: PollInput, delayMs: number): 
     if (isLong) return { silent: true, ...(isElsewhere(error) && { elsewhere: true }) };
     throw error;
   }
+}
+
+/** Returns the polls of the first attempt: one under a limit, which shares out attempts. */
+function pollsWithin(deps: ActivityDeps, { account }: PollInput): number {
+  let polls = 1;
+  if (accountOf(deps, account).limiter.intervalMs > 0) return polls;
+  while (polls < POLLS_WITHIN.most && pollDelayMs(deps.pace, polls, 0) < POLLS_WITHIN.shortWaitMs) polls += 1;
+  return polls;
 }
 
 /** What an attempt leaves to the next one: by the server's clock, when the first attempt without a reading was. */

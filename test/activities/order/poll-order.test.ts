@@ -2,6 +2,7 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import { pollDelayMs } from '../../../src/activities/order/poll-order.js';
 import type { PollInput } from '../../../src/contract/order/activities.js';
+import { Limiter } from '../../../src/payment-service/limiter.js';
 import { orderInput } from '../../support/inputs.js';
 import {
   attemptOf,
@@ -62,6 +63,35 @@ describe('a poll', () => {
   test('has had no wait before it where the first one is too short for a timer', () => {
     const pace = { ...PACE, pollInitialMs: 500 };
     expect([1, 2, 3].map((attempt) => pollDelayMs(pace, attempt, 0))).toEqual([500, 1_000, 2_000]);
+  });
+
+  test('waits within its first attempt where waits are shorter than a second, and then as long as before', async () => {
+    const pace = { ...PACE, pollInitialMs: 10 };
+    const { run, input, polls } = await withOrder(OPEN, {}, { pace });
+    const { nextRetryDelay } = await failureOf(run('pollOrder', input, { attempt: 1 }));
+    expect(polls()).toBe(5);
+    expect(nextRetryDelay).toBeLessThanOrEqual(160);
+    expect(nextRetryDelay).toBeGreaterThanOrEqual(144);
+    const second = await failureOf(run('pollOrder', input, { attempt: 2 }));
+    expect(polls()).toBe(6);
+    expect(second.nextRetryDelay).toBeGreaterThanOrEqual(288);
+  });
+
+  test('ends within its first attempt with the status that it meets there', async () => {
+    const pace = { ...PACE, pollInitialMs: 10 };
+    const { run, input, polls } = await withOrder('after_ms=1000000 after_looks=3', {}, { pace });
+    expect(await run('pollOrder', input, { attempt: 1 })).toMatchObject({ status: 'completed' });
+    expect(polls()).toBe(3);
+  });
+
+  test.for([
+    ['without an answer', 'status=500 status_times=all', new Limiter()],
+    ["under the account's limit", OPEN, new Limiter(100)],
+  ] as const)('%s comes back after one poll also where waits are short', async ([_, marker, limiter]) => {
+    const { run, input, polls } = await withOrder(marker, {}, { pace: { ...PACE, pollInitialMs: 10 }, limiter });
+    const { nextRetryDelay } = await failureOf(run('pollOrder', input, { attempt: 1 }));
+    expect(polls()).toBe(1);
+    expect(nextRetryDelay).toBeLessThanOrEqual(10);
   });
 
   test.for(['completed', 'completed_partially', 'canceled', 'error'])(
