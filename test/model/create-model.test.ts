@@ -40,23 +40,21 @@ const NONE: Left = {
   form: 0,
 };
 
+const isSent = (world: World, before: World): boolean => world.sends.length > before.sends.length;
+
 /** Invariants of every state; each says in words what is wrong. */
 const INVARIANTS: readonly ((world: World, before: World, code: Code) => string | undefined)[] = [
   (world) => (executed(world) > 1 ? 'paid twice' : undefined),
-  (world, before) => {
-    const isSent = world.sends.length > before.sends.length;
-    return isSent && (isOpen(before) || executed(before) > 0) ? 'sent while one was executed or on its way' : undefined;
-  },
-  (world, before) => {
-    const isSent = world.sends.length > before.sends.length;
-    return isSent && before.facts.found ? 'sent although an order under its id is known' : undefined;
-  },
-  (world, before) => {
-    const isSent = world.sends.length > before.sends.length;
-    return isSent && before.late && !before.facts.absence?.permitted?.late
+  (world, before) =>
+    isSent(world, before) && (isOpen(before) || executed(before) > 0)
+      ? 'sent while one was executed or on its way'
+      : undefined,
+  (world, before) =>
+    isSent(world, before) && before.facts.found ? 'sent although an order under its id is known' : undefined,
+  (world, before) =>
+    isSent(world, before) && before.late && !before.facts.absence?.permitted?.late
       ? 'sent late though nobody permitted a late one'
-      : undefined;
-  },
+      : undefined,
   (world, _, code) =>
     world.ended === undefined && world.facts.closing && actionOf(world, code).do === 'ask'
       ? 'asks again although an operator closed it'
@@ -65,12 +63,10 @@ const INVARIANTS: readonly ((world: World, before: World, code: Code) => string 
     world.ended === 'none exists' && (executed(world) > 0 || isOpen(world))
       ? 'ended as absent while one exists'
       : undefined,
-  (world, before) => {
-    const isSent = world.sends.length > before.sends.length;
-    return isSent && before.isCalled && !before.facts.absence?.permitted
+  (world, before) =>
+    isSent(world, before) && before.isCalled && !before.facts.absence?.permitted
       ? 'sent by itself after a callback'
-      : undefined;
-  },
+      : undefined,
   (world) => (world.ended === 'none exists' && world.callbackDue ? 'ended with a callback not looked into' : undefined),
   (world, _, code) => {
     const { facts } = observed(world, code);
