@@ -176,8 +176,10 @@ function run(world: World, from: SideOfWorld, to: SideOfWorld, books: Books, [F,
   const deposit = startsWithDeposit ? stepOf(part(asked, world.deposited, from.precision), from) : NOTHING;
   book(books, F, deposit, from, 1n, world.together);
   const whole = startsWithDeposit ? deposit.net : asked;
-  const used = exchanges ? part(whole, world.exchanged, from.precision) : 0n;
-  const received = exchangedAt(actualRate(world), used, to);
+  const wanted = exchanges ? part(whole, world.exchanged, from.precision) : 0n;
+  const received = exchangedAt(actualRate(world), wanted, to);
+  // An amount that would be rounded to nothing is not exchanged: its booking would look like a commission.
+  const used = received > 0n ? wanted : 0n;
   if (exchanges) {
     books.book(F, -used);
     books.book(T, received);
