@@ -12,7 +12,6 @@ export interface Order extends Omit<OrderShape, 'client_info'> {
   unreadable?: string[];
 }
 
-/** An item of the order list: the order and the balance changes it caused. */
 export interface OrderListItem extends Order {
   balance_changes: BalanceChange[];
   /** Amounts that are an empty object or list here: the status operation may have them. */
@@ -28,10 +27,8 @@ export const OPEN_STATUSES = ['open', 'uncertain', 'parked'] as const;
 /** All that it says of orders whose workflow was not stopped; `none`: no order; `unresolved`: closed in doubt. */
 export const SHOWN_STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES, 'none', 'unresolved'] as const;
 
-/** A status after which the service changes nothing any more. */
 export type FinalStatus = (typeof FINAL_STATUSES)[number];
 
-/** Returns true for the four final statuses. */
 export function isFinal(status: string): status is FinalStatus {
   return (FINAL_STATUSES as readonly string[]).includes(status);
 }
@@ -41,19 +38,13 @@ export function isKnownStatus(status: string): boolean {
   return status === 'new' || status === 'processing' || isFinal(status);
 }
 
-/** Returns true for an entry that could not be read. */
 export const isMalformed = (entry: object): entry is Malformed => 'malformed' in entry;
-
-/** Wallets of the merchant by currency code. */
 export type Balances = Record<string, Balance | Malformed>;
 
 /** Signed reads that starters and operators, who hold no secret, ask a worker for. */
 export const READS = ['rates', 'balances', 'orderStatus', 'orderList', 'addressList'] as const;
 
-/**
- * Input of the `serviceRead` workflow; `query` is the operation's request body, of rates `{order_type?, pair?}`. Its result
- * is the response's `data`, where `{malformed: reason}` stands in the place of a row or entry that cannot be read.
- */
+/** Input of `serviceRead`; `query` is the request body. The result is `data`, with `{malformed}` for unreadable rows. */
 export interface ServiceReadInput {
   account?: string;
   read: (typeof READS)[number];

@@ -34,15 +34,10 @@ export const optionSchemas = {
   sentUntil: z.iso.datetime('must be an ISO time such as 2026-11-27T10:00:00Z').optional(),
 };
 
-/** Options that callers may give beside the order. */
 export type OptionShapes = { [Name in keyof typeof optionSchemas]?: z.infer<(typeof optionSchemas)[Name]> };
-
 const { account, compensation, revertTo, resend } = optionSchemas;
-
-/** An `order_uuid` of the service. */
 export const orderUuid = z.string().regex(ORDER_UUID_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -');
 
-/** A run that follows the order of a receipt on a permanent address. */
 export const receivedSchema = z.strictObject({
   account,
   ref: shownName(ADDRESS_REF_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
@@ -51,20 +46,14 @@ export const receivedSchema = z.strictObject({
   revertTo,
 });
 
-/** Input of the `receivedDeposit` workflow: the order, and the reference of its address. */
 export type ReceivedDepositInput = z.infer<typeof receivedSchema>;
-
-/** Most rows without a file. */
 export const MAX_INLINE_ROWS = 200;
-/** Most open orders of one batch. */
 export const MAX_IN_FLIGHT = 500;
 
 /** Longest wait for an approval or for a file, 90 days in milliseconds. */
 const MAX_WAIT_MS = 90 * 86_400_000;
 
 const wait = z.int().min(1).max(MAX_WAIT_MS);
-
-/** How the name of a batch file ends. */
 export const BATCH_FILE_ENDING = /\.(csv|ndjson|jsonl)$/i;
 
 /** A path below BATCH_DIR; whether it stays there shows only where the folder is, on the worker. */
@@ -98,7 +87,6 @@ const options = {
     .optional(),
 };
 
-/** Input of a batch. */
 export const batchSchema = z.strictObject({
   ...options,
   account,
@@ -123,10 +111,8 @@ export const batchSchema = z.strictObject({
   latestSend: optionSchemas.latestSend,
 });
 
-/** Input of the `bulkWithdraw` workflow, with exactly one of `file` and `rows`. */
 export type BatchInput = z.infer<typeof batchSchema>;
 
-/** Input of a scheduled batch. */
 export const scheduledSchema = z.strictObject({
   account,
   plan: shownName(PLAN_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),

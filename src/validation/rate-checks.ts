@@ -31,7 +31,6 @@ function unofferedField(type: OrderType, order: RequestFields, entries: readonly
   return (unknown ?? given.at(-1))?.asked ?? 'currency';
 }
 
-/** An amount that a request states, with the currency that it is in. */
 interface StatedAmount {
   field: string;
   name: string;
@@ -71,7 +70,6 @@ function limitErrors(amount: Amount, entry: RateEntry): FieldError[] {
   return [];
 }
 
-/** Returns the rates of an order's pair; undefined when it is not offered. */
 function listed(type: OrderType, order: CreateRequest, rates: Rates): RateEntry | Malformed | undefined {
   const entries = rates[type] ?? {};
   const key = rateKeyOf(type, order);
@@ -93,10 +91,7 @@ export function payersOf(rates: Rates | undefined, type: OrderType, order: Creat
 const notOffered = (type: OrderType, order: CreateRequest): string =>
   `pair ${maskName(rateKeyOf(type, order))} is not offered for ${type}`;
 
-/**
- * Returns why an order cannot be checked against the rates and is sent all the same: its rate is unreadable, or with 'warn'
- * its pair is not offered.
- */
+/** Returns why an order is sent unchecked: its rate is unreadable, or with 'warn' its pair is not offered. */
 export function uncheckableBy(
   rates: Rates,
   type: OrderType,
@@ -110,9 +105,8 @@ export function uncheckableBy(
 }
 
 /**
- * Checks a validated order against the rates: pair offered, decimal places, limits of the side it starts from. Limits
- * apply to `amount` only (for `withdraw` the payout amount: its entries state both sides in one currency); with
- * `amount_to` the service computes the other side itself. A pair whose entry cannot be read passes: see `uncheckableBy`.
+ * Checks a validated order against the rates: pair, decimal places, limits. Limits apply to `amount` only: for
+ * `amount_to` the service computes the other side itself.
  */
 export function checkAgainstRates(type: OrderType, order: CreateRequest, rates: Rates): FieldError[] {
   const entry = listed(type, order, rates);

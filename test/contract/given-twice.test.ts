@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { givenTwiceIn, keyGivenTwice, markGivenTwice } from '../../src/contract/given-twice.js';
+import { givenTwiceIn, keyGivenTwice, markGivenTwice } from '../../src/contract/json.js';
 import { readJson } from '../../src/validation/json-input.js';
 
 const marked = (text: string) => markGivenTwice(JSON.parse(text), text);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { passesLuhn } from '../../src/contract/masking.js';
 import { ORDER_TYPES } from '../../src/contract/order/types.js';
-import { passesLuhn } from '../../src/contract/wallet-numbers.js';
 import { withoutNulls } from '../../src/contract/without-nulls.js';
 import { validateOrderInput } from '../../src/validation/order-input.js';
 import { REQUESTS, SEPA_IBAN } from '../contract/inputs.fixture.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileOfPeriod, isPeriod, periodAt } from '../../src/validation/periods.js';
+import { fileOfPeriod, isPeriod, periodAt } from '../../src/validation/batch-input.js';
 
 describe('the period of a moment', () => {
   it.each([

@@ -44,8 +44,8 @@ function wantedOrder(input: Partial<RunInput> | null | undefined): Record<string
 const pathOf = (field: string): string => (field === 'order_type' ? field : `order.${field}`);
 
 /**
- * Fields in which a start differs from the run that has its order id; [] = it may attach. Amounts compare numerically,
- * wallets by their one form; null, '' and absent are the same. `run`, as it was started, may never have been validated.
+ * Returns the fields in which a start differs from the run that has its order id; [] = it may attach. `run` may never
+ * have been validated.
  */
 export function startDifferences(
   type: OrderType,

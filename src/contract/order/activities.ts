@@ -7,7 +7,7 @@ import type { CreateRequest } from './request.js';
 import type { Elsewhere, SentTo } from './sent-to.js';
 import { factsOf, type OrderType } from './types.js';
 
-/** Inputs and answers of activities. They live in histories: fields may be added, never renamed. */
+/* Inputs and answers of activities. They live in histories: fields may be added, never renamed. */
 
 /** Pace of orders. Only activity results bring it, so a changed setting changes no replay. */
 export interface Pace {
@@ -20,19 +20,15 @@ export interface Pace {
   confirmDelayMs: number;
 }
 
-/**
- * Returns how long absence must last: long for types that move money at once, short for deposits.
- */
+/** Returns how long absence must last: long for types that move money at once. */
 export const windowOf = ({ settleWindowMs }: Pace, type: OrderType): number =>
   factsOf(type).movesMoneyAtOnce ? settleWindowMs.atOnce : settleWindowMs.deposit;
 
 /** Returns the age in ms at which an answer must show an order. */
 export const visibleAfterMs = (pace: Pace, type: OrderType): number => windowOf(pace, type) / 2;
 
-/** Shorter waits are not worth a timer. */
 const SHORTEST_TIMER_MS = 1_000;
 
-/** Returns the wait before the first poll; 0 without one. */
 export const beforePollsMs = (pace: Pace | undefined): number =>
   pace && pace.pollInitialMs >= SHORTEST_TIMER_MS ? pace.pollInitialMs : 0;
 
@@ -50,20 +46,15 @@ export interface Circumstances {
   /** Absent without rates. */
   payers?: Payers;
   onlyByCommand?: OnlyByCommand;
-  /**
-   * Temporal was restored then, and may have forgotten a create that the service does not show yet.
-   */
+  /** Temporal was restored then, and may have forgotten a create. */
   restoredAtMs?: number;
   /** Run that asked. After a reset, answers of the earlier run stay in the history. */
   runId?: string;
 }
 
-/**
- * 'first': this run sent nothing. 'absent': an earlier create is proven absent. 'none': only look.
- */
+/** 'first': this run sent nothing. 'absent': an earlier create is proven absent. */
 export type SendPermission = 'first' | 'absent' | 'none';
 
-/** One attempt to create an order. */
 export interface CreateOrderInput {
   type: OrderType;
   account: string;
@@ -72,9 +63,7 @@ export interface CreateOrderInput {
   /** Differs from the activity's own run id after a reset. */
   firstExecutionRunId: string;
   permission: SendPermission;
-  /**
-   * Run that read absence. In another run it proves nothing, because that run may have sent since.
-   */
+  /** Run that read absence. In another run it proves nothing. */
   provenIn?: string;
   /** The only account that it may be sent to. */
   sentTo?: SentTo;
@@ -129,7 +118,6 @@ export type CreateVerdict =
 /** Answer of the create activity. `notes`: skipped checks; `caps`: limits of the next attempt. */
 export type CreateAnswer = Circumstances & CreateVerdict & { notes?: string[]; caps?: Record<string, string> };
 
-/** One signed look-up, by `orderUuid` or by order id. */
 export interface LookUpInput {
   type: OrderType;
   account: string;
@@ -168,13 +156,11 @@ export type LookUpReading =
   /** `said`: answer of the status operation, for operators. */
   | { kind: 'absent'; said?: string; control?: Control };
 
-/** Answer of a look-up, read at `readAtMs` by the worker's clock. */
 export type LookUpAnswer = Partial<Circumstances> & LookUpReading & { readAtMs: number };
 
 /** Answer without a reading: the worker may ask another account. Given once for each reason. */
 export type ElsewhereAnswer = { kind: 'elsewhere' } & Elsewhere;
 
-/** Polls the status until it is final. */
 export interface PollInput {
   account: string;
   orderId: string;
@@ -183,19 +169,15 @@ export interface PollInput {
   sentTo?: SentTo;
   /** An undocumented status was reported. */
   tolerateAll?: boolean;
-  /**
-   * 'untold': answers `silent` after ATTENTION_AFTER_MS. 'told': answers with the first reading.
-   */
+  /** 'untold': answers `silent` after ATTENTION_AFTER_MS. 'told': answers with the first reading. */
   silence?: 'untold' | 'told';
 }
 
 /** No reading for long. `elsewhere`: another account; `keyRefused`: the service's answer. */
 export type Silent = { silent: true; elsewhere?: true; keyRefused?: string };
 
-/** Answer of a poll. */
 export type PollAnswer = Order | Silent;
 
-/** Asks why there is no clear answer, about an order or any. */
 export interface WhySilentInput {
   account: string;
   orderId?: string;
@@ -209,7 +191,6 @@ export interface WhySilentAnswer {
   turn?: Turn;
 }
 
-/** Asks whether a task only waits for its turn. */
 export interface TurnInput {
   account: string;
   taskQueue: string;
@@ -231,17 +212,14 @@ export interface OutcomeReading extends Reading {
   unreadFollowUps?: true;
 }
 
-/** `elsewhere`: the worker may ask another account. */
 export type OutcomeAnswer = OutcomeReading | { elsewhere: true };
 
-/** Asks for status and list item of a final order. */
 export type ReadOutcomeInput = Pick<PollInput, 'account' | 'orderId' | 'sentTo'> & {
   orderUuid: string;
   /** Order whose follow-ups are looked for, and the known ones. */
   followUps?: { of: string; known: string[] };
 };
 
-/** Asks whether limits, precision and balance allow a follow-up. */
 export interface CheckFollowUpInput extends Pick<LookUpInput, 'account' | 'type' | 'request'> {
   order: Pick<LookUpInput, 'type' | 'request'>;
 }

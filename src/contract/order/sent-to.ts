@@ -1,4 +1,3 @@
-/** An order that the service confirmed. */
 export interface Witness {
   order_id: string;
   order_uuid: string;
@@ -12,7 +11,6 @@ export interface SentTo {
   witness?: Witness;
 }
 
-/** An account as a process uses it. */
 export interface UsedAccount {
   name: string;
   /** As in `SentTo.account`. */
@@ -29,13 +27,8 @@ export interface Elsewhere {
   here: SentTo;
 }
 
-/** Returns the one string for an account. */
 export const accountId = (endpoint: string, fingerprint: string): string => `${endpoint}#${fingerprint}`;
-
-/** Returns the base URL of an account. */
 export const endpointOf = (account: string): string => account.slice(0, account.lastIndexOf('#'));
-
-/** Returns the fingerprint of the account's API key. */
 export const fingerprintOf = (account: string): string => account.slice(account.lastIndexOf('#') + 1);
 
 /** Returns true if the account in use is the pinned one or its successor by a key rotation. */
@@ -44,9 +37,7 @@ export function isSameAccount(pin: SentTo, { id, predecessors = [] }: Omit<UsedA
   return known.includes(pin.account);
 }
 
-/**
- * Returns the question to an operator if the account in use is not the pinned one or its successor.
- */
+/** Returns the question to an operator if another account is in use. */
 export function elsewhere(pin: SentTo, here: UsedAccount): Elsewhere | undefined {
   if (isSameAccount(pin, here)) return undefined;
   const [pinned, { id, name }] = [pin.account, here];

@@ -16,7 +16,6 @@ import { type Offer, offersOf } from './offers.js';
 import type { FollowUpEnd } from './send-follow-up.js';
 import { type Row, rowOf } from './table.js';
 
-/** A follow-up that was sent, and how it ended. */
 export interface Sent extends FollowUp {
   move: Move;
   /** Who pays its commissions, from the rates of its check. */

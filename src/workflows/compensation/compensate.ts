@@ -46,7 +46,6 @@ export async function compensate(run: OrderRun, final: Order): Promise<OrderResu
   }
 }
 
-/** Facts that steps find out. */
 type Learnt = Omit<MoveFacts, 'status' | 'cancelled' | 'revertTo' | 'laterPayers'>;
 
 async function perform(run: OrderRun, facts: Learnt, next: Exclude<NextMove, { do: 'end' }>): Promise<Learnt> {

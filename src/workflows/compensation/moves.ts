@@ -25,7 +25,6 @@ const always = (): boolean => true;
 /** Returns true for orders by `amount_to`: they never pay more than that in total. */
 export const isStrict = ({ request }: Case): boolean => 'amount_to' in request && request.amount_to != null;
 
-/** Returns true for payouts to several cards. */
 export const paysToCards = ({ request }: Case): boolean =>
   'wallet_details' in request && Array.isArray(request.wallet_details);
 
@@ -63,7 +62,6 @@ export const EXCHANGE_BACK: Move = { action: 'revert', kind: 'unpaid', as: 'exch
 /** `withdraw` of what is in F to `revertTo`, never to the wallet that a deposit came from. */
 export const REFUND: Move = { action: 'revert', kind: 'unexchanged', as: 'withdraw', suits: startsWithDeposit };
 
-/** Order that continues another one. */
 export interface FollowUp {
   type: FollowUpType;
   request: CreateRequest;
@@ -158,7 +156,6 @@ function refundable(c: Case, { unexchanged, returned, refunded }: Funds): Big {
   return positive(smaller(unexchanged.plus(returned), increases(c, 'from').minus(refunded)));
 }
 
-/** Returns how much a move may take now. */
 export function takes(c: Case, funds: Funds, move: Move): Big {
   if (!move.suits(c)) return ZERO;
   if (move === REFUND) return refundable(c, funds);
@@ -167,7 +164,6 @@ export function takes(c: Case, funds: Funds, move: Move): Big {
   return move.kind === 'unpaid' ? payable(c, funds) : funds.unexchanged;
 }
 
-/** A follow-up that ended, with its own figures. */
 export interface Ended {
   move: Move;
   amount: Amount;
@@ -175,7 +171,6 @@ export interface Ended {
   left: Figures;
 }
 
-/** Returns the remaining funds after a follow-up. */
 export function afterFollowUp(c: Case, funds: Funds, { move, amount, case: followUp, left }: Ended): Funds {
   const rest = positive(move.as === 'withdraw' ? left.unpaid : left.unexchanged);
   const taken = decimal(amount).minus(rest);

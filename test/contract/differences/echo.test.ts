@@ -288,11 +288,4 @@ describe('shownDifferences', () => {
       'amount (asked for 25.50, shown 99)',
     );
   });
-
-  it('shows the cards of several, never in full', () => {
-    const order = orderFor('withdraw', CARDS_REQUEST, { wallet_to_details: [{ wallet: OTHER_CARD, amount: '0.3' }] });
-    expect(shownDifferences('withdraw', CARDS_REQUEST, order, ['wallet_details'])).toBe(
-      'wallet_details (asked for 0.1 to ****1111 + 0.2 to ****4444, shown 0.3 to ****4444)',
-    );
-  });
 });
