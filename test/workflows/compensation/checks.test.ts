@@ -195,8 +195,6 @@ describe('failedChecks', () => {
     { title: 'a rate that multiplies', rate: '0.00002', expected: '0.0002', received: '0.00012' },
     { title: 'a rate that divides', rate: '50000', expected: '0.0002', received: '0.00012' },
     { title: 'a rate near 1 that multiplies, hidden by a commission', rate: '1.02', expected: '9.7', received: '6.12' },
-    { title: 'a rate near 1 that divides', rate: '0.98', expected: '9.7', received: '6.12244897' },
-    { title: 'a rate of exactly 1', rate: '1', expected: '10', received: '6' },
     { title: 'a rate with 18 decimals', rate: '1.000000000000000001', expected: '10', received: '6' },
   ];
   test.for(RATES)('accepts $title', ({ rate, expected, received }) => {
@@ -224,15 +222,12 @@ describe('failedChecks', () => {
     expect(doubts('exchange', 'completed_partially', exchanged(rates, '1.0501'))).toHaveLength(1);
   });
 
-  const withPrecision = (precisions: CaseFacts['order']) =>
-    doubts('exchange', 'completed_partially', exchanged({ ...at('0.5'), expected_amount_to: '5', ...precisions }, '3'));
-
-  it('accepts a precision that says how many decimal places there are', () => {
-    expect(withPrecision({ currency_from_precision: 0, currency_to_precision: 18 })).toEqual([]);
-  });
-
-  test.each([-1, 31, Number.MAX_SAFE_INTEGER])('a precision of %d asks a person and is no crash', (places) => {
-    for (const name of ['currency_from_precision', 'currency_to_precision'])
-      expect(withPrecision({ [name]: places })).toContain(`${name} ${places} is no number of decimal places`);
+  test.each([-1, 31])('a precision of %d asks a person and is no crash', (places) => {
+    for (const name of ['currency_from_precision', 'currency_to_precision']) {
+      const facts = exchanged({ ...at('0.5'), expected_amount_to: '5', [name]: places }, '3');
+      expect(doubts('exchange', 'completed_partially', facts)).toContain(
+        `${name} ${places} is no number of decimal places`,
+      );
+    }
   });
 });
