@@ -65,20 +65,9 @@ const withdraw = (n: number, currency: string, asked: string, unpaid?: string): 
   ...(unpaid && { left: { unpaid } }),
 });
 
-const COVERED: [string, Facts, Facts[]][] = [
-  ['finishing the unexchanged part', EXCHANGE, [exchange(1, ['usd', 'btc'], '40', '0.0006')]],
-  ['taking back what was exchanged', EXCHANGE, [exchange(1, ['btc', 'usd'], '0.001', '58')]],
-  [
-    'taking back, then exchanging all that is there again',
-    EXCHANGE,
-    [exchange(1, ['btc', 'usd'], '0.001', '58'), exchange(2, ['usd', 'btc'], '98', '0.0015')],
-  ],
-  ['refunding a deposit', DEPOSIT, [withdraw(1, 'usd', '30')]],
-  ['paying in two steps, the first one partial', WITHDRAW, [withdraw(1, 'usd', '5', '2'), withdraw(2, 'usd', '2')]],
-];
-
-test.each(COVERED)('%s is no finding', (_title, parent, followUps) => {
-  expect(found([parent, ...followUps])).toEqual([]);
+test('taking back, then exchanging all that is there again, is no finding', () => {
+  const followUps = [exchange(1, ['btc', 'usd'], '0.001', '58'), exchange(2, ['usd', 'btc'], '98', '0.0015')];
+  expect(found([EXCHANGE, ...followUps])).toEqual([]);
 });
 
 const BEYOND: [string, Facts, Facts[], string[]][] = [

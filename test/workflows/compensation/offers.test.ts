@@ -1,4 +1,3 @@
-import Big from 'big.js';
 import { describe, expect, it, test } from 'vitest';
 import type { RevertTarget } from '../../../src/contract/order/input-and-result.js';
 import type { Decision } from '../../../src/contract/order/messages.js';
@@ -155,30 +154,6 @@ describe('offers', () => {
       const filledIn = { ...decision, by: 'ann', reason: 'as agreed' };
       expect(refusal(run, filledIn)).toEqual(needs ? expect.stringContaining(needs) : undefined);
     }
-  });
-
-  const STRICT = [
-    { title: 'pays no more than is missing of an exact payout', paid: '0.3', left: '0.25', amount: '0.2' },
-    { title: 'pays what is left when that is less than what is missing', paid: '0.3', left: '0.1', amount: '0.1' },
-    { title: 'pays nothing when the exact payout was reached', paid: '0.5', left: '0.1', amount: undefined },
-  ];
-  test.for(STRICT)('$title', ({ paid, left, amount }) => {
-    const changes = `usd -1600, eth ${new Big(left).plus(paid ?? 0).toFixed()}, eth -${paid ?? 0}`;
-    const order = { expected_amount_from: '1600', amount_to: paid };
-    const { offers } = opened('exchange_withdraw', { order, changes });
-    const pay = offers.find(({ move }) => move.action === 'finish');
-    expect(pay?.amount.toFixed()).toBe(amount);
-  });
-
-  it('never refund more than the deposit brought', () => {
-    const changes = 'btc 0.00995, btc -0.001';
-    const order = { ...came, amount_from_fee: '0.00005' };
-    const payers = { from: 'client', to: 'merchant' };
-    const c = caseOf('deposit_exchange', 'completed_partially', { order, changes, payers });
-    const left = figures(c);
-    const funds = { ...openFunds(c, left), returned: new Big('0.004') };
-    const offers = offersOf(c, funds, rowOf(c, left), REVERT_TO);
-    expect(offers.find(({ move }) => move.as === 'withdraw')?.amount.toFixed()).toBe('0.00995');
   });
 });
 

@@ -81,15 +81,6 @@ test('a follow-up that a person decided on after a cancellation is not stopped b
   expect(executions(lab, `${orderId}.r1`)).toBe(1);
 });
 
-test('a follow-up cancelled by itself leaves its order to a person', async () => {
-  const { orderId, handle, child } = await followUpAboveCap();
-  await cancel(child);
-  await parkedFor(handle, 'came to no order (OrderCancelled');
-  await decideNow(handle, 'accept');
-  await handle.result();
-  expect(creates(`${orderId}.r1`)).toBe(0);
-});
-
 test('a second follow-up is not sent once the first one has changed', async () => {
   // What a partial follow-up leaves, which the sandbox draws, must be above the minimum of another one.
   const { orderId, handle, child } = await followUpAboveCap('400');
