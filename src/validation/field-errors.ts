@@ -17,18 +17,9 @@ export interface Remark extends FieldError {
 export const ofFormat = (found: readonly FieldError[]): Remark[] =>
   found.map((error) => ({ rule: 'format', ...error }));
 
-/** The remarks that refuse the input, and those that are only told. */
-export function sortRemarks(
-  found: readonly Remark[],
-  checks: FormatChecks,
-): { errors: FieldError[]; told: FieldError[] } {
-  const isTold = ({ rule }: Remark) => rule === 'note' || (rule === 'format' && checks === 'warn');
-  const plain = ({ field, reason }: Remark): FieldError => ({ field, reason });
-  return {
-    errors: found.filter((remark) => !isTold(remark)).map(plain),
-    told: found.filter(isTold).map(plain),
-  };
-}
+/** Returns true for a remark that refuses nothing. */
+export const isNote = ({ rule }: Remark, checks: FormatChecks): boolean =>
+  rule === 'note' || (rule === 'format' && checks === 'warn');
 
 /** Longest name of an unknown field that is repeated in a reason. */
 const MAX_KEY_LENGTH = 64;

@@ -72,7 +72,7 @@ const path = z
 const options = {
   /** 'required': waits until somebody other than `startedBy` approves the plan's digest. 'none' when omitted. */
   approval: z.enum(['required', 'none']).optional(),
-  /** How long it waits for the approval; 24 h when omitted. */
+  /** 24 h when omitted. */
   approvalExpiresMs: wait.optional(),
   /** Who started it: a claim, unless Temporal authorises its callers. */
   startedBy: nameSchema,
@@ -105,9 +105,7 @@ export const batchSchema = z.strictObject({
   rows: z.array(z.custom<WithdrawRequest>()).min(1).max(MAX_INLINE_ROWS).optional(),
   /** Rows whose id ended without an order at the service are started anew. */
   again: z.boolean().optional(),
-  /** Check and plan only; starts no order. */
   planOnly: z.boolean().optional(),
-  /** ISO time after which nothing new is sent. */
   latestSend: optionSchemas.latestSend,
 });
 

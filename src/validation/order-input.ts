@@ -10,10 +10,10 @@ import {
   checkedBy,
   type FormatChecks,
   fieldErrors,
+  isNote,
   ofFormat,
   presentable,
   type Remark,
-  sortRemarks,
 } from './field-errors.js';
 import { damageErrors, type FieldText, fieldsOf, textErrors, textsOf, type Unchecked } from './field-texts.js';
 import { optionSchemas, orderUuid, receivedSchema } from './input-schemas.js';
@@ -193,12 +193,12 @@ export function validateOrderInput<T extends OrderType>(
   const given = withoutNulls(input);
   const parsed = schema.safeParse(given);
   const remarks = [...ruleErrors(type, given, followUp), ...(followUp || started ? [] : shownIdErrors(given))];
-  const { errors, told } = sortRemarks(remarks, formatChecks);
+  const told = remarks.filter((remark) => isNote(remark, formatChecks));
   // First: what else is wrong with a damaged value follows from the damage.
   const found = [
     ...(followUp || started ? [] : damageErrors(fieldsOf(given))),
     ...(parsed.success ? [] : fieldErrors(parsed.error)),
-    ...errors,
+    ...remarks.filter((remark) => !told.includes(remark)),
   ];
   if (!parsed.success || found.length > 0) return { errors: presentable(found) };
   return { input: parsed.data as unknown as RunInput<T>, ...(told.length > 0 && { notes: presentable(told) }) };
@@ -214,7 +214,7 @@ export function validateReceivedInput(input: unknown): { input: ReceivedDepositI
   const { compensation: policy, revertTo: refund } = fieldsOf(given);
   // What the receipt becomes is not known yet: an order with exchange admits the most.
   const remarks = ruleErrors('deposit_exchange', { compensation: policy, revertTo: refund }, false);
-  const rules = [...damageErrors({ revertTo: refund }), ...sortRemarks(remarks, 'warn').errors];
+  const rules = [...damageErrors({ revertTo: refund }), ...remarks.filter((remark) => !isNote(remark, 'warn'))];
   if (parsed.success && rules.length === 0) return { input: parsed.data };
   return { errors: presentable([...(parsed.success ? [] : fieldErrors(parsed.error)), ...rules]) };
 }

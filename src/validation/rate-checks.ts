@@ -31,16 +31,8 @@ function unofferedField(type: OrderType, order: RequestFields, entries: readonly
   return (unknown ?? given.at(-1))?.asked ?? 'currency';
 }
 
-interface StatedAmount {
-  field: string;
-  name: string;
-  amount: Amount;
-  currency: string;
-  places: number;
-}
-
 /** Every amount of a request whose currency's decimals the rates state. */
-function statedAmounts(type: OrderType, order: CreateRequest, entry: RateEntry): StatedAmount[] {
+function statedAmounts(type: OrderType, order: CreateRequest, entry: RateEntry) {
   const { amount, amount_to, wallet_details }: RequestFields = order;
   const { currencyFrom, currencyTo } = orderSides(type, order);
   const from = { currency: currencyFrom, places: entry.currency_from_precision };

@@ -12,11 +12,8 @@ import { factsOf, type OrderType } from './types.js';
 /** Pace of orders. Only activity results bring it, so a changed setting changes no replay. */
 export interface Pace {
   pollInitialMs: number;
-  /** Longest wait between two status polls. */
   pollMaxMs: number;
-  /** How long absence must last after an uncertain create. */
   settleWindowMs: { atOnce: number; deposit: number };
-  /** Time between the two readings that must agree before money moves. */
   confirmDelayMs: number;
 }
 
@@ -43,7 +40,6 @@ export interface Circumstances {
   pace: Pace;
   /** Account that was asked; pinned with the order at its first send. */
   sentTo: SentTo;
-  /** Absent without rates. */
   payers?: Payers;
   onlyByCommand?: OnlyByCommand;
   /** Temporal was restored then, and may have forgotten a create. */
@@ -65,7 +61,6 @@ export interface CreateOrderInput {
   permission: SendPermission;
   /** Run that read absence. In another run it proves nothing. */
   provenIn?: string;
-  /** The only account that it may be sent to. */
   sentTo?: SentTo;
   /** The amount above the cap that an operator approved last. */
   approved?: ApprovedAmount;
@@ -95,7 +90,6 @@ export type CreateVerdict =
   | { kind: 'conflict'; order: Order; differences: string[] }
   | ({ kind: 'duplicates' } & DuplicateOrders)
   | { kind: 'notSent'; reason: string }
-  /** Nothing was sent or executed. */
   | { kind: 'rateLimited'; retryAfterMs: number }
   /** `excerpt`: the service's answer, masked. */
   | { kind: 'rejected'; excerpt?: string }
@@ -127,7 +121,6 @@ export interface LookUpInput {
   known?: true;
   /** Account of the order; another one's answer is no reading. */
   sentTo?: SentTo;
-  /** As in CreateOrderInput. */
   approved?: ApprovedAmount;
   /** `why` of the last answer. While it holds, the server asks again. */
   told?: string;

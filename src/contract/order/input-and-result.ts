@@ -20,7 +20,6 @@ interface InternalOptions {
    * compared; `sentTo`: where it was listed. Needs `compensation: 'report'`.
    */
   recovered?: { order_uuid: string; listed?: Order; sentTo?: SentTo };
-  /** The only account that this order may be sent to. */
   sentTo?: SentTo;
   /** Beside `sentUntil`: that run's account is unknown, so only an operator may permit a re-send. */
   accountUnknown?: true;
@@ -59,13 +58,11 @@ export interface OrderResult {
   /** Actual − expected amounts, as signed decimal strings. */
   difference?: { from?: Amount; to?: Amount };
   remainder?: Remainder[];
-  /** Why the remainder is unknown. */
   remainderUnknown?: string;
   compensation?: CompensationResult;
   /** Fields that the service shows in another form, or that an operator accepted. */
   echoDifferences?: string[];
   /** Checks that were skipped or only reported at the send. */
   notes?: string[];
-  /** All decisions, oldest first. */
   decisions?: DecisionRecord[];
 }

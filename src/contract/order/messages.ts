@@ -61,7 +61,6 @@ export interface OrderState {
   cancelRequested?: true;
   decisions: DecisionChoice[];
   onlyByCommand?: OnlyByCommand;
-  /** ISO time of the last answered look-up. */
   lastLookupAt: string | null;
 }
 
@@ -101,10 +100,8 @@ export interface Decision extends Partial<ApprovedAmount> {
 
 export interface DecisionChoice {
   does: string;
-  /** How much it may move. */
   amount?: Amount;
   currency?: string;
-  /** Field that the operator has to add. */
   needs?: 'order_uuid' | 'revertTo' | 'wallet_details';
   /** Why it must be read, and never decided together with others. */
   alone?: string;

@@ -13,7 +13,6 @@ export interface SentTo {
 
 export interface UsedAccount {
   name: string;
-  /** As in `SentTo.account`. */
   id: string;
   /** Fingerprints of earlier keys of the same account. */
   predecessors?: readonly string[];
@@ -23,7 +22,6 @@ export interface UsedAccount {
 export interface Elsewhere {
   /** What differs, what it means for the money and what to do; never a key. */
   why: string;
-  /** The worker's account. */
   here: SentTo;
 }
 

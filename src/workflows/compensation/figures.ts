@@ -16,10 +16,7 @@ export interface Case {
   laterPayers?: Payers;
 }
 
-/**
- * What an order left. Exact, never rounded. Comments of this folder use R_F and R_T for them, F and
- * T for the order's currencies, and net[T] for the sum of the balance changes in T.
- */
+/** What an order left, never rounded. F and T: its currencies; net[T]: the sum of the changes in T. */
 export interface Figures {
   /** R_F: not exchanged, in currency_from. */
   unexchanged?: Big;

@@ -47,10 +47,7 @@ export const EXCHANGE_AND_PAY: Move = {
   suits: (c) => factsOf(c.type).paysOut && !isStrict(c),
 };
 
-/**
- * For strict orders: `exchange` F→T of R_F, then PAY. An `exchange_withdraw` by `amount` may pay
- * too much, and one by `amount_to` may take more than R_F.
- */
+/** For strict orders, then PAY: `exchange_withdraw` may pay too much, or take more than R_F. */
 export const EXCHANGE_TO_PAY: Move = { action: 'finish', kind: 'unexchanged', as: 'exchange', suits: isStrict };
 
 /** `exchange` T→F of net[T], for orders that end with the exchange. Costs the spread. */
@@ -102,8 +99,7 @@ export function followUpOrder(c: Case, move: Move, amount: Amount, orderId: stri
 
 function refundTarget({ revertTo }: Named) {
   if (!revertTo) throw new RangeError('a refund needs revertTo');
-  const { network, wallet } = revertTo;
-  return { network, wallet, ...targetOf(revertTo) };
+  return { network: revertTo.network, wallet: revertTo.wallet, ...targetOf(revertTo) };
 }
 
 /** Returns the warning that a client pays a second commission. */
