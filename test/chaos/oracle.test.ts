@@ -86,9 +86,7 @@ const FAULTS: [title: string, change: (evidence: Draft) => void, found: Record<s
   ],
   [
     'a cent missing on the balance shows against orders and verdicts',
-    (evidence) => {
-      evidence.ledger = { start: { usd: '100' }, end: { usd: '69.99' } };
-    },
+    (evidence) => void Object.assign(evidence, { ledger: { start: { usd: '100' }, end: { usd: '69.99' } } }),
     { 'money differences': 2 },
   ],
   [
@@ -120,23 +118,18 @@ const FAULTS: [title: string, change: (evidence: Draft) => void, found: Record<s
   ],
   [
     'every leak is a finding',
-    (evidence) => {
-      evidence.leaks = [{ place: 'worker.log', what: 'the API key' }];
-    },
+    (evidence) => void Object.assign(evidence, { leaks: [{ place: 'worker.log', what: 'the API key' }] }),
     { secrets: 1 },
   ],
   [
     'a canary that came nowhere shows',
-    (evidence) => {
-      evidence.searched = { ...evidence.searched, neverSeen: ['a Visa number'] };
-    },
+    (evidence) => void Object.assign(evidence, { searched: { ...evidence.searched, neverSeen: ['a Visa number'] } }),
     { 'canaries never seen': 1 },
   ],
   [
     'an audit record that does not hold shows',
-    (evidence) => {
-      evidence.audit = { ...evidence.audit, problems: ['line 2 does not follow from line 1'] };
-    },
+    (evidence) =>
+      void Object.assign(evidence, { audit: { ...evidence.audit, problems: ['line 2 does not follow from line 1'] } }),
     { 'gaps in the audit record': 1 },
   ],
   [
@@ -170,9 +163,7 @@ const FAULTS: [title: string, change: (evidence: Draft) => void, found: Record<s
   ],
   [
     'a forged callback that was accepted shows',
-    (evidence) => {
-      evidence.wronglyAccepted = ['a: HTTP 200'];
-    },
+    (evidence) => void Object.assign(evidence, { wronglyAccepted: ['a: HTTP 200'] }),
     { 'forged callbacks accepted': 1 },
   ],
   [

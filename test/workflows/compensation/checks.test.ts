@@ -151,18 +151,7 @@ describe('failedChecks', () => {
 
   it('doubts a gain although nothing was exchanged', () => {
     const facts = { ...HALF_DONE, order: { expected_amount_from: '100' }, changes: 'eth 0.01' };
-    expect(doubts('exchange_withdraw', 'error', facts)).toEqual([
-      '0.01 eth on the balance, though nothing was exchanged',
-    ]);
-  });
-
-  it('names every failed check at once', () => {
-    const facts: CaseFacts = { order: { amount_to: '3', amount_to_fee: '1' }, changes: 'eur -1', payers: null };
-    expect(doubts('withdraw', 'completed_partially', facts)).toEqual([
-      'who paid the commission on amount_to is not known',
-      'a balance change in eur',
-      'amount_to + fee 4 is not 0, as the balances say',
-    ]);
+    expect(doubts('exchange_withdraw', 'error', facts)[0]).toContain('though nothing was exchanged');
   });
 
   it('believes a partial order whose figures fit', () => {
@@ -176,27 +165,24 @@ describe('failedChecks', () => {
     expect(doubts('exchange', 'error', {})).toEqual([]);
   });
 
-  const RATES = [
-    { title: 'a rate that multiplies', rate: '0.00002', expected: '0.0002', received: '0.00012' },
-    { title: 'a rate that divides', rate: '50000', expected: '0.0002', received: '0.00012' },
-    { title: 'a rate near 1 that multiplies, hidden by a commission', rate: '1.02', expected: '9.7', received: '6.12' },
-    { title: 'a rate with 18 decimals', rate: '1.000000000000000001', expected: '10', received: '6' },
-  ];
-  test.for(RATES)('accepts $title', ({ rate, expected, received }) => {
-    const facts = exchanged({ ...at(rate), expected_amount_to: expected }, received);
+  test.for([
+    ['multiplies', '0.00002', '0.0002', '0.00012'],
+    ['divides', '50000', '0.0002', '0.00012'],
+    ['multiplies near 1, hidden by a commission', '1.02', '9.7', '6.12'],
+    ['has 18 decimals', '1.000000000000000001', '10', '6'],
+  ] as const)('accepts a rate that %s', ([, rate, expected_amount_to, received]) => {
+    const facts = exchanged({ ...at(rate), expected_amount_to }, received);
     expect(doubts('exchange', 'completed_partially', facts)).toEqual([]);
   });
 
-  const ROUNDED = [
-    { title: 'one unit of the precision too little', received: '0.00011999', believed: true },
-    { title: 'two units too little', received: '0.00011998', believed: false },
-    { title: 'one unit too much', received: '0.00012001', believed: true },
-    { title: 'two units too much', received: '0.00012002', believed: false },
-  ];
-  test.for(ROUNDED)('with an exact rate, $title is believed: $believed', ({ received, believed }) => {
-    // Trailing zeros make the rate's own last digit too small to matter.
-    const rate = '0.00002000000000';
-    const rates = { ...at(rate), expected_amount_to: '0.0002' };
+  // One unit of the precision. Trailing zeros make the rate's own last digit too small to matter.
+  test.for([
+    ['0.00011999', true],
+    ['0.00011998', false],
+    ['0.00012001', true],
+    ['0.00012002', false],
+  ] as const)('with an exact rate for 0.00012, %s is believed: %s', ([received, believed]) => {
+    const rates = { ...at('0.00002000000000'), expected_amount_to: '0.0002' };
     const reasons = doubts('exchange', 'completed_partially', exchanged(rates, received));
     expect(reasons.length === 0).toBe(believed);
   });

@@ -124,17 +124,3 @@ test('after a create without a clear answer a changed order stops the second one
   expect(executions(lab, `${orderId}.r1`)).toBe(0);
   await decideNow(handle, 'accept');
 });
-
-test('while its order cannot be read a follow-up is not sent, and afterwards once', async () => {
-  const { orderId, handle, child } = await followUpAboveCap();
-  lab.sandbox.set({ faults: { 'status.503': 1 } });
-  await decideNow(child, 'approve');
-  const waits = () => child.state().then(({ waitingFor }) => waitingFor);
-  await vi.waitUntil(async () => (await waits()).includes('which this follows up, could not be read'), {
-    timeout: 60_000,
-  });
-  expect(creates(`${orderId}.r1`)).toBe(0);
-  lab.sandbox.set({ faults: {} });
-  expect((await handle.result()).compensation).toMatchObject({ status: 'done' });
-  expect(executions(lab, `${orderId}.r1`)).toBe(1);
-});
