@@ -51,10 +51,7 @@ export const ATTENTION_WORDS = {
     todo: 'Start a worker that serves the account. If the account name is wrong and nothing was sent, cancel the order, wait until it ends as `OrderCancelled`, then start it with the right account.',
   },
   'service-down': { never: CONTINUES, todo: 'Check the service and the network between it and the worker.' },
-  'key-refused': {
-    never: CONTINUES,
-    todo: "Correct the account's key and secret, then restart its workers.",
-  },
+  'key-refused': { never: CONTINUES, todo: "Correct the account's key and secret, then restart its workers." },
   'service-silent': { never: CONTINUES, todo: 'Read the last failure of the pending activity.' },
   'other-account': {
     never: `${NOT_AGAIN} or account: it may exist where it was sent.`,
@@ -63,18 +60,12 @@ export const ATTENTION_WORDS = {
   'read-failed': { never: CONTINUES, todo: 'Read the failed activity in the history.' },
   'unknown-status': { never: CONTINUES, todo: 'Report the status to the developers.' },
   'shown-otherwise': { never: CONTINUES, todo: 'Compare the named fields at the service.' },
-  'undocumented-end': {
-    never: `${NOT_AGAIN} before you know what happened to this one.`,
-    todo: 'Ask the service.',
-  },
+  'undocumented-end': { never: `${NOT_AGAIN} before you know what happened to this one.`, todo: 'Ask the service.' },
   'remainder-unknown': {
     never: 'Never pay what may be left by hand, nor under another order id, before you know what it is.',
     todo: 'Look at the balance changes of the order at the service.',
   },
-  'below-minimum': {
-    never: `${NOT_AGAIN}: only the rest named here is left.`,
-    todo: 'Book the rest by hand.',
-  },
+  'below-minimum': { never: `${NOT_AGAIN}: only the rest named here is left.`, todo: 'Book the rest by hand.' },
   'changed-after-end': {
     never: 'Never pay this again, and pay nothing back, before you know what the service did.',
     todo: 'Compare both states at the service, and correct by hand whatever used the earlier one.',

@@ -10,7 +10,6 @@ export const ORDER_FAILURES = [
 ] as const;
 
 export type OrderFailure = (typeof ORDER_FAILURES)[number];
-
 /** The order was closed in doubt and may exist: NOT one of the five, and never started again. */
 export const ORDER_UNRESOLVED = 'OrderUnresolved';
 

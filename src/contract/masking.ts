@@ -82,13 +82,10 @@ const ONLY_GAP: Readonly<Record<Groups, RegExp>> = {
 
 /** Times begin with a 1 or the century. */
 const BEGINS_AS_CARD = /^(?:2[2-7]|[3-6])/;
-
 /** Lengths of the groups of a card: in one piece, as on the card, the bank's six digits apart, in twos. */
 const CARD_GROUPS = /^(?:1[3-9]|4-4-4-4(?:-[123])?|4-6-[45]|6-(?:9|10)|2(?:-2){7})$/;
-
 /** Behind a number of six digits it is a time in seconds, and no card. */
 const SECONDS = /^\d{6}1[6-9]\d{8}$/;
-
 /** Hashes are full of digits beside letters, and a letter is the way out for names that look like a card by chance. */
 const DIGITS_OF_NAMES = /(?<![A-Za-z0-9])\d+(?![A-Za-z0-9])/g;
 

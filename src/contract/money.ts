@@ -4,12 +4,10 @@ import Big from 'big.js';
 
 /** Amounts of requests: no sign, exponent, blank or separator. */
 export const AMOUNT_FORMAT = /^(0|[1-9]\d*)(\.\d+)?$/;
-
 /** Amounts of responses: also negative (balance changes). */
 export const SIGNED_AMOUNT_FORMAT = /^-?\d+(\.\d+)?$/;
 
 export const MAX_AMOUNT_LENGTH = 40;
-
 /** A decimal string of the service, or null where it has none yet. */
 export type Amount = string;
 

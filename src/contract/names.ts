@@ -20,7 +20,6 @@ export const ORDER_AFTER_END_WORKFLOW = 'orderAfterEnd';
 export const BULK_WITHDRAW_WORKFLOW = 'bulkWithdraw';
 export const SCHEDULED_BATCH_WORKFLOW = 'scheduledBatch';
 export const RECONCILE_WORKFLOW = 'reconcile';
-
 /** Signal: somebody claims that the order changed. A hint, never a fact. */
 export const ORDER_CALLBACK_SIGNAL = 'orderCallback';
 /** Query: where the order stands, why it waits and what may be decided. */

@@ -18,7 +18,6 @@ export type RefusedKind = 'foreign' | 'unreadable';
 /* Something without the payload keys answered an activity or a child, or started a workflow, which sent nothing. */
 export const FOREIGN_ANSWER = 'ForeignAnswer';
 export const FOREIGN_START = 'ForeignStart';
-
 /** No JSON has it, and every copy of this module knows it: the SDK loads a worker's converters by `require`. */
 const REFUSED = Symbol.for('payment-orders.refused');
 

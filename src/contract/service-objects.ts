@@ -20,27 +20,22 @@ export interface OrderListItem extends Order {
 
 /** Final statuses of the service; every other value, known or not, means that the order is still under way. */
 export const FINAL_STATUSES = ['completed', 'completed_partially', 'canceled', 'error'] as const;
-
 /** Statuses that the list of orders shows while an order is under way. */
 export const OPEN_STATUSES = ['open', 'uncertain', 'parked'] as const;
-
 /** All that it says of orders whose workflow was not stopped; `none`: no order; `unresolved`: closed in doubt. */
 export const SHOWN_STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES, 'none', 'unresolved'] as const;
 
 export type FinalStatus = (typeof FINAL_STATUSES)[number];
 
-export function isFinal(status: string): status is FinalStatus {
-  return (FINAL_STATUSES as readonly string[]).includes(status);
-}
+export const isFinal = (status: string): status is FinalStatus =>
+  (FINAL_STATUSES as readonly string[]).includes(status);
 
 /** Returns true for the documented statuses; an unknown one is tolerated as "not final" and raises attention. */
-export function isKnownStatus(status: string): boolean {
-  return status === 'new' || status === 'processing' || isFinal(status);
-}
+export const isKnownStatus = (status: string): boolean =>
+  status === 'new' || status === 'processing' || isFinal(status);
 
 export const isMalformed = (entry: object): entry is Malformed => 'malformed' in entry;
 export type Balances = Record<string, Balance | Malformed>;
-
 /** Signed reads that starters and operators, who hold no secret, ask a worker for. */
 export const READS = ['rates', 'balances', 'orderStatus', 'orderList', 'addressList'] as const;
 

@@ -1,6 +1,5 @@
 /** Deeper levels are kept as they are: nothing of ours nests so far, and what does is refused. */
 const MAX_LEVELS = 50;
-
 /** Fields that hold what the service showed: null is a value there. Null in their place stays an error. */
 const AS_SHOWN = ['recovered', 'followUpOf'];
 

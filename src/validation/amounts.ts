@@ -6,7 +6,6 @@ const MOST_SHOWN_DIGITS = 11;
 const DECIMAL = 'must be a decimal string, like "10.50"';
 const SEPARATOR = "[,.'’‘`´٬_\\s]";
 const GROUPED = new RegExp(`^([1-9]\\d{0,2}(${SEPARATOR})(?:\\d{2,3}\\2)*\\d{3})(?:([.,])(\\d+))?$`);
-
 /** Letters and signs may stand for a factor or for another currency, so that no advice is to leave them out. */
 const OWN_FIELD = 'write the whole amount in digits, in the currency that the currency field names';
 

@@ -49,7 +49,6 @@ export const receivedSchema = z.strictObject({
 export type ReceivedDepositInput = z.infer<typeof receivedSchema>;
 export const MAX_INLINE_ROWS = 200;
 export const MAX_IN_FLIGHT = 500;
-
 /** Longest wait for an approval or for a file, 90 days in milliseconds. */
 const MAX_WAIT_MS = 90 * 86_400_000;
 

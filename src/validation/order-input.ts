@@ -28,7 +28,6 @@ import { textProblem } from './text-kinds.js';
 
 /** Handed on to a follow-up by the order that it extends. */
 const FOLLOW_UP_FIELDS = ['followUpOf', 'sentTo'];
-
 /** Shorter wallets occur by chance in ids and texts. */
 const MIN_TELLING_LENGTH = 8;
 

@@ -82,11 +82,7 @@ export const detailsSchemas = {
   sepa: z.strictObject({ recipient_email: emailSchema, recipient_name: nameSchema }),
 };
 
-const common = {
-  order_id: z.string(),
-  description: descriptionSchema,
-  client_info: clientInfoSchema,
-};
+const common = { order_id: z.string(), description: descriptionSchema, client_info: clientInfoSchema };
 export const payoutSchemas = {
   // Wallet and details depend on the network: payout-target checks them.
   wallet: z.string(),

@@ -45,7 +45,6 @@ export const worst = (...all: Likeness[]): Likeness => FROM_BEST.findLast((each)
 
 /** Fewer characters than these tell nothing about a wallet. */
 const MIN_VISIBLE = 4;
-
 /** What services put for characters that are not to be seen. Single letters X and numbers signs occur in texts and memos. */
 const MASKS = { card: /[*•…#Xx]+/, wallet: /[*•…]+|#+|[Xx]{3,}/, text: /[*•…]+|#{2,}/ } as const;
 

@@ -100,14 +100,7 @@ export type CreateVerdict =
    * `reset`: an attempt of the earlier run may be in flight. `retryAfterMs`: "too many requests",
    * so a re-send is free. `underOtherId`: our order under another form of its id.
    */
-  | {
-      kind: 'uncertain';
-      reason: string;
-      reset?: true;
-      timedOut?: true;
-      retryAfterMs?: number;
-      underOtherId?: Order;
-    };
+  | { kind: 'uncertain'; reason: string; reset?: true; timedOut?: true; retryAfterMs?: number; underOtherId?: Order };
 
 /** Answer of the create activity. `notes`: skipped checks; `caps`: limits of the next attempt. */
 export type CreateAnswer = Circumstances & CreateVerdict & { notes?: string[]; caps?: Record<string, string> };
@@ -150,7 +143,6 @@ export type LookUpReading =
   | { kind: 'absent'; said?: string; control?: Control };
 
 export type LookUpAnswer = Partial<Circumstances> & LookUpReading & { readAtMs: number };
-
 /** Answer without a reading: the worker may ask another account. Given once for each reason. */
 export type ElsewhereAnswer = { kind: 'elsewhere' } & Elsewhere;
 

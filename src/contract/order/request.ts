@@ -12,7 +12,6 @@ export type { CardPart, ClientInfo } from '../../validation/request-schemas.js';
 
 /** Payout details, by network: bank, bank_ua, sepa (objects) or multiple_cards (array). */
 export type WalletDetails = DetailsShape | CardPart[];
-
 /** Exactly one of `amount` (what it starts from) and `amount_to` (payout). */
 type EitherAmount = { amount: Amount; amount_to?: undefined } | { amount?: undefined; amount_to: Amount };
 
@@ -28,7 +27,6 @@ export type WithdrawRequest = CreateRequests['withdraw'];
 type AnyShape = RequestShapes[OrderType];
 type KeysOfAny<Shape> = Shape extends unknown ? keyof Shape : never;
 type ValueOf<Name, Shape = AnyShape> = Shape extends unknown ? (Name extends keyof Shape ? Shape[Name] : never) : never;
-
 /** All fields of create requests, for functions of all six types. */
 export type RequestFields = { order_id: string } & { [Name in KeysOfAny<AnyShape>]?: ValueOf<Name> };
 

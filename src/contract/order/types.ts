@@ -76,9 +76,7 @@ export const workflowTypeOf = (type: OrderType) => TYPES[type][0];
 export const isOrderType = (type: string): type is OrderType => Object.hasOwn(TYPES, type);
 
 /** One of the types of follow-ups: those that begin on the balance. */
-export type FollowUpType = {
-  [T in OrderType]: (typeof TYPES)[T][2] extends null ? T : never;
-}[OrderType];
+export type FollowUpType = { [T in OrderType]: (typeof TYPES)[T][2] extends null ? T : never }[OrderType];
 
 export const FOLLOW_UP_TYPES = ORDER_TYPES.filter((type): type is FollowUpType => !FACTS[type].startsWithDeposit);
 

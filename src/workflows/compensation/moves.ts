@@ -49,13 +49,10 @@ export const EXCHANGE_AND_PAY: Move = {
 
 /** For strict orders, then PAY: `exchange_withdraw` may pay too much, or take more than R_F. */
 export const EXCHANGE_TO_PAY: Move = { action: 'finish', kind: 'unexchanged', as: 'exchange', suits: isStrict };
-
 /** `exchange` T→F of net[T], for orders that end with the exchange. Costs the spread. */
 export const UNDO_EXCHANGE: Move = { action: 'revert', as: 'exchange', suits: always };
-
 /** `exchange` T→F of R_T, for orders that end with a payout. */
 export const EXCHANGE_BACK: Move = { action: 'revert', kind: 'unpaid', as: 'exchange', suits: always };
-
 /** `withdraw` of what is in F to `revertTo`, never to the wallet that a deposit came from. */
 export const REFUND: Move = { action: 'revert', kind: 'unexchanged', as: 'withdraw', suits: startsWithDeposit };
 

@@ -110,10 +110,7 @@ function opening({ status, assessment, revertTo }: MoveFacts): NextMove {
 function afterIt(assessment: Assessment, ended: Sent): NextMove {
   const { case: c, funds, row, doubts, sentDoubts, lost, sent } = assessment;
   const { request, end, move } = ended;
-  const done: NextMove = {
-    do: 'end',
-    as: { kind: 'followed up', last: ended, costs: followUpCosts(c, move)[0] },
-  };
+  const done: NextMove = { do: 'end', as: { kind: 'followed up', last: ended, costs: followUpCosts(c, move)[0] } };
   if (!sent.includes(ended)) {
     const others = lostBeside(assessment, ended);
     return others.length === 0 && leavesNothing(assessment, ended) ? done : { do: 'read after it', ended };

@@ -106,11 +106,7 @@ const inPart = (type: OrderType, [applies, name, finish, revert]: (typeof IN_PAR
 /** THE table of remainders: the first row that applies holds. */
 export const COMPENSATION_TABLE: readonly Row[] = [
   { name: 'completed', applies: (s) => s.status === 'completed', ...nothingLeft },
-  {
-    name: 'the deposit never came',
-    applies: (s) => startsWithDeposit(s) && !partial(s) && !s.moved,
-    ...nothingLeft,
-  },
+  { name: 'the deposit never came', applies: (s) => startsWithDeposit(s) && !partial(s) && !s.moved, ...nothingLeft },
   {
     name: 'a deposit that the service holds or credited',
     applies: (s) => s.type === 'deposit',

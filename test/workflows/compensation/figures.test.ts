@@ -70,9 +70,7 @@ test('a commission that is only quoted is not added back: 8640 are left, not 868
 
 describe('remainders', () => {
   it('name the sides above zero with their currencies', () => {
-    const c = caseOf('deposit_exchange_withdraw', 'completed_partially', {
-      changes: 'btc 0.001, usd 3.50',
-    });
+    const c = caseOf('deposit_exchange_withdraw', 'completed_partially', { changes: 'btc 0.001, usd 3.50' });
     expect(remainders(c, figures(c))).toEqual([
       { kind: 'unexchanged', currency: 'btc', amount: '0.001' },
       { kind: 'unpaid', currency: 'usd', amount: '3.5' },

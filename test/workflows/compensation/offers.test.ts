@@ -158,10 +158,7 @@ describe('offers', () => {
 });
 
 describe('a decision', () => {
-  const { offers } = opened('deposit_exchange', {
-    order: came,
-    changes: 'btc 0.01, btc -0.006, usd 380',
-  });
+  const { offers } = opened('deposit_exchange', { order: came, changes: 'btc 0.01, btc -0.006, usd 380' });
   const choose = (decision: Partial<Decision>) => {
     const chosen = chooseOffer(offers, decision);
     return typeof chosen === 'string' ? chosen : describeOffer(chosen);
