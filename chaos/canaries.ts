@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { base58check, bech32 } from '@scure/base';
-import { passesLuhn, passesMod97 } from '../src/contract/wallet-numbers.js';
+import { passesLuhn, passesMod97 } from '../src/contract/masking.js';
 
 /** Makes a value out of a key: the same again for the same key, another one for every other. */
 type Make = (key: string) => string;

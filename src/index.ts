@@ -55,7 +55,6 @@ export type {
   SignedApproval,
 } from './contract/batch/batch.js';
 export { type FieldError, ORDER_FAILURES, ORDER_UNRESOLVED, type OrderFailure } from './contract/failures.js';
-export { keyIdOf } from './contract/key-id.js';
 export type { Amount } from './contract/money.js';
 export type { AfterEndResult } from './contract/order/after-end.js';
 export type {
@@ -99,3 +98,4 @@ export {
   type Rates,
 } from './contract/service-objects.js';
 export { type Signature, type SignedRun, type SignedUpdate, textToSign } from './contract/signature.js';
+export { keyIdOf } from './contract/signed-together.js';

@@ -2,9 +2,9 @@ import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import { type DataConverter, defaultPayloadConverter, type LoadedDataConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { type Encryption, loadEncryption, loadTemporalTarget } from './config.js';
-import { EncodedFailures } from './contract/encoded-failures.js';
+import { messageOf } from './contract/attention.js';
 import { SEARCH_ATTRIBUTES } from './contract/names.js';
-import { messageOf } from './contract/words.js';
+import { EncodedFailures } from './contract/refused.js';
 import { encryptionCodec, PayloadDecryptionError } from './temporal/encryption-codec.js';
 
 export { ConfigError } from './config.js';

@@ -11,8 +11,8 @@ export const REMAINDER_MUTANTS: readonly Mutant[] = [
     find: "decimalOrZero(c.order.amount_to) : decreases(c, 'to')",
     replacement: "decreases(c, 'to').minus(feeOf(c, 'to')) : decreases(c, 'to')",
     test: {
-      file: 'test/workflows/compensation/quoted-fees.test.ts',
-      name: "an order that still shows its quoted commission after a partial end '60 % unpaid': a person is asked, and '8683.20' is not what is left",
+      file: 'test/workflows/compensation/figures.test.ts',
+      name: 'a commission that is only quoted is not added back: 8640 are left, not 8683.20, and a person is asked',
     },
   },
   {

@@ -8,10 +8,10 @@ import {
   type FieldError,
   INVALID_INPUT,
   KEY_REFUSED,
+  NotWrittenError,
   type OrderFailure,
   statusText,
 } from '../contract/failures.js';
-import { NotWrittenError } from '../contract/not-written.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import {
   PaymentServiceError,

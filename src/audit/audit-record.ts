@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { NotWrittenError, systemCodeOf } from '../contract/not-written.js';
+import { NotWrittenError, systemCodeOf } from '../contract/failures.js';
 import { type AuditEntry, type Continues, hashOf, lineOf, NO_LINE } from './line.js';
 
 /** The entry is not known to be on the disk: what it tells of must not be done. */

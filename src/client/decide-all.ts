@@ -1,11 +1,11 @@
 import type { Client } from '@temporalio/client';
 import type { AttentionCode } from '../contract/attention.js';
+import { messageOf } from '../contract/attention.js';
 import { decimal, sum, toAmount } from '../contract/money.js';
 import { DEFAULT_ACCOUNT, quoted, searchAttribute } from '../contract/names.js';
 import type { DecideAction, Decision, DecisionChoice } from '../contract/order/messages.js';
 import { MAX_SIGNED_TOGETHER } from '../contract/signature.js';
 import { listName } from '../contract/signed-together.js';
-import { messageOf } from '../contract/words.js';
 import { NoWorkerError, RefusedError } from './errors.js';
 import { firstOf, type OrderListEntry, orderQuery, toEntry } from './list-orders.js';
 import { OrderHandle } from './order-handle.js';

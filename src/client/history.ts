@@ -13,7 +13,7 @@ import {
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
 import type { RunInput } from '../contract/order/input-and-result.js';
-import { runThatWrote } from '../contract/written-in.js';
+import { runThatWrote } from '../contract/refused.js';
 import { GRPC, grpcStatus, PayloadDecryptionError } from '../temporal.js';
 import { callTemporal } from './temporal-calls.js';
 

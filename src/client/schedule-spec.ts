@@ -4,9 +4,8 @@ import type { ScheduledBatchInput } from '../contract/batch/batch.js';
 import { differences } from '../contract/differences/likeness.js';
 import type { FieldError } from '../contract/failures.js';
 import { DEFAULT_ACCOUNT, SCHEDULED_BATCH_WORKFLOW } from '../contract/names.js';
-import { validateScheduledBatchInput } from '../validation/batch-input.js';
+import { periodAt, validateScheduledBatchInput } from '../validation/batch-input.js';
 import { fieldErrors } from '../validation/field-errors.js';
-import { periodAt } from '../validation/periods.js';
 
 /** A batch that is started at the times of all expressions of `cron`, in `timeZone`. */
 export interface ScheduleInput extends Omit<ScheduledBatchInput, 'period'> {

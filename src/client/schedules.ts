@@ -16,8 +16,7 @@ import {
   scheduleIdOf,
   searchAttribute,
 } from '../contract/names.js';
-import { validateScheduledBatchInput } from '../validation/batch-input.js';
-import { fileOfPeriod, periodAt } from '../validation/periods.js';
+import { fileOfPeriod, periodAt, validateScheduledBatchInput } from '../validation/batch-input.js';
 import { BatchHandle, planBatch } from './batches.js';
 import { accepted } from './checked-input.js';
 import { ConflictError, FailedError, InvalidInputError, NoWorkerError, UnknownIdError } from './errors.js';

@@ -1,8 +1,7 @@
 import { createPublicKey, KeyObject, sign } from 'node:crypto';
-import { keyIdOf } from '../contract/key-id.js';
 import type { Decision } from '../contract/order/messages.js';
 import { type Signature, type SignedRun, type SignedUpdate, textToSign } from '../contract/signature.js';
-import { textForAll, textName } from '../contract/signed-together.js';
+import { keyIdOf, textForAll, textName } from '../contract/signed-together.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 
 /** Private Ed25519 key, or the id of one (`keyIdOf`) and a function that returns its 64-byte signature. */

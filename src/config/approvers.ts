@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
-import { keyIdOf } from '../contract/key-id.js';
 import { ACCOUNT_FORMAT } from '../contract/names.js';
+import { keyIdOf } from '../contract/signed-together.js';
 import type { Problems } from './env.js';
 import { readBy, unique } from './formats.js';
 import { parseJson, readOpened } from './secret-files.js';

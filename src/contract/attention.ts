@@ -1,3 +1,5 @@
+import type { DecideAction, DecisionChoice } from './order/messages.js';
+
 /*
  * Why a person should look at a workflow: THE closed set of codes, shown and found by
  * `PaymentAttentionReason`. Saved views and alert rules name them, so none is ever renamed.
@@ -14,9 +16,7 @@ export const NOT_AGAIN = 'Never start this payment under another order id';
 /** The same of an order that needs no decision. */
 export const CONTINUES = `${NOT_AGAIN}: this order continues by itself.`;
 
-/**
- * Codes of orders with their words. What exactly happened stands in the attention's own reason.
- */
+/** Codes of orders with their words. The attention's own reason says what happened. */
 export const ATTENTION_WORDS = {
   'uncertain-create': {
     never: `${NOT_AGAIN}: it may have been paid.`,
@@ -51,10 +51,7 @@ export const ATTENTION_WORDS = {
     todo: 'Start a worker that serves the account. If the account name is wrong and nothing was sent, cancel the order, wait until it ends as `OrderCancelled`, then start it with the right account.',
   },
   'service-down': { never: CONTINUES, todo: 'Check the service and the network between it and the worker.' },
-  'key-refused': {
-    never: CONTINUES,
-    todo: "Correct the account's key and secret, then restart its workers.",
-  },
+  'key-refused': { never: CONTINUES, todo: "Correct the account's key and secret, then restart its workers." },
   'service-silent': { never: CONTINUES, todo: 'Read the last failure of the pending activity.' },
   'other-account': {
     never: `${NOT_AGAIN} or account: it may exist where it was sent.`,
@@ -63,18 +60,12 @@ export const ATTENTION_WORDS = {
   'read-failed': { never: CONTINUES, todo: 'Read the failed activity in the history.' },
   'unknown-status': { never: CONTINUES, todo: 'Report the status to the developers.' },
   'shown-otherwise': { never: CONTINUES, todo: 'Compare the named fields at the service.' },
-  'undocumented-end': {
-    never: `${NOT_AGAIN} before you know what happened to this one.`,
-    todo: 'Ask the service.',
-  },
+  'undocumented-end': { never: `${NOT_AGAIN} before you know what happened to this one.`, todo: 'Ask the service.' },
   'remainder-unknown': {
     never: 'Never pay what may be left by hand, nor under another order id, before you know what it is.',
     todo: 'Look at the balance changes of the order at the service.',
   },
-  'below-minimum': {
-    never: `${NOT_AGAIN}: only the rest named here is left.`,
-    todo: 'Book the rest by hand.',
-  },
+  'below-minimum': { never: `${NOT_AGAIN}: only the rest named here is left.`, todo: 'Book the rest by hand.' },
   'changed-after-end': {
     never: 'Never pay this again, and pay nothing back, before you know what the service did.',
     todo: 'Compare both states at the service, and correct by hand whatever used the earlier one.',
@@ -106,11 +97,67 @@ const OTHER_CODES = [
   'disagreement',
 ] as const;
 
-/** One of the codes. */
 export type AttentionCode = OrderAttention | (typeof OTHER_CODES)[number];
 
-/** All codes. */
 export const ATTENTION_CODES: readonly AttentionCode[] = [
   ...(Object.keys(ATTENTION_WORDS) as OrderAttention[]),
   ...OTHER_CODES,
 ];
+
+/* The Temporal UI, the command line and the errors use these words. */
+
+const BY_HAND: AttentionWords = {
+  never: `${NOT_AGAIN}: the money that this order moved stays moved.`,
+  todo: 'Look at the order at the service, correct by hand what is left, then choose accept.',
+};
+
+/** The service accepted the order for more than a cap or an approval allows. */
+const ACCEPTED_ABOVE: AttentionWords = {
+  never: CONTINUES,
+  todo: 'Ask whoever started this order whether the amount is right. If it is not, ask the service to stop the order.',
+};
+
+/** Returns the words for an attention, by the decisions that would be taken now. */
+export function attentionWords(code: OrderAttention, choices: readonly DecisionChoice[]): AttentionWords {
+  if (code === 'over-cap' && choices.length === 0) return ACCEPTED_ABOVE;
+  return code === 'remainder' && choices.length === 1 ? BY_HAND : ATTENTION_WORDS[code];
+}
+
+/** Effects of decisions that always have the same one. */
+export const DECISION_WORDS = {
+  resend: 'looks again, then sends the same order id again',
+  'close-absent': 'proves again that the service has no such order, then ends this one',
+  refuse: 'ends it without sending it',
+  accept: 'ends the order as it is; what is left stays on the balance',
+} as const satisfies Partial<Record<DecideAction, string>>;
+
+/** Effect of `close-absent` while the service shows another payment under the id. */
+export const CLOSE_CONFLICT =
+  'The order shown is not ours. This decision ends this order for good, and its id cannot be used again. Pay the payee under a new id only after the service has confirmed that nothing of this order was paid';
+
+/** Effect of `accept` after a change that came after the end. */
+export const ACCEPT_CHANGE = 'records that you have seen the change; no money moves';
+
+/** Whether an order was sent, where a person may wonder. */
+export const SENT_WORDS = {
+  perhaps: 'Perhaps. The money may already have moved.',
+  unlessTaken: 'nothing, unless a worker has taken it since',
+  nothing: 'nothing so far that Temporal knows of',
+};
+
+/** Shown where an order wants a person who cannot decide anything. */
+export const NOTHING_TO_DECIDE = 'No decision is possible. Fix the cause shown above.';
+
+/** Shown of an order whose cancellation was requested after it was sent. */
+export const CANCEL_REQUESTED =
+  'Cancellation requested. The order was already sent, so it is followed to its end. Nothing more is sent without a decision.';
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown error');
+
+/* Placeholders for what a person has to write. */
+export const YOUR_NAME = '<your name>';
+export const WHY = '<why>';
+export const ITS_UUID = '<its order_uuid>';
+
+/** Returns true for a text that nobody filled in: who did what, and why, goes into results and the audit record. */
+export const isPlaceholder = (text: string): boolean => /^\s*<[^<>]*>\s*$/.test(text);

@@ -1,19 +1,15 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/**
- * The callback URL carries what it is about and a proof that we made it:
- * `<base>/callbacks/<account>/o.<base64url(order_id)>.<mac>` for orders, `…/a.<ref>.<mac>` for permanent addresses.
- * Workers make it, the receiver verifies it; both hold CALLBACK_TOKEN_KEY and nothing else in common.
+/*
+ * `<base>/callbacks/<account>/o.<base64url(order_id)>.<mac>` for orders, `…/a.<ref>.<mac>` for
+ * permanent addresses. Workers make it, the receiver verifies it; both hold CALLBACK_TOKEN_KEY.
  */
 
-/** What a callback URL is about. */
 export type CallbackTarget =
   | { kind: 'order'; account: string; orderId: string }
   | { kind: 'address'; account: string; ref: string };
 
-/** Longest path the receiver looks at. */
 export const MAX_CALLBACK_PATH_LENGTH = 512;
-
 const PATH = /^\/callbacks\/([a-z0-9-]{1,32})\/([oa])\.([A-Za-z0-9_-]{1,200})\.([A-Za-z0-9_-]{43})$/;
 
 /** base64url HMAC-SHA256 over kind, account and id. NUL separates them: none of the formats admits one. */

@@ -9,29 +9,18 @@ export const ORDER_FAILURES = [
   'OrderAbsent',
 ] as const;
 
-/** One of the five order failure types. */
 export type OrderFailure = (typeof ORDER_FAILURES)[number];
-
-/**
- * Failure type of an order that was closed in doubt: by a person, when a create may have been sent, and something unlike it was
- * shown under its id, or it is not known where it was sent; by itself, when its input is refused after an earlier run that may
- * have sent it. It may exist: NOT one of the five, and never started again.
- */
+/** The order was closed in doubt and may exist: NOT one of the five, and never started again. */
 export const ORDER_UNRESOLVED = 'OrderUnresolved';
 
-/** Failure type of bad input of workflows that are not orders. */
+/* Failure types of workflows that are not orders. */
 export const INVALID_INPUT = 'InvalidInput';
-/** Failure type of a signed read that got no answer within its time. */
 export const SERVICE_UNAVAILABLE = 'ServiceUnavailable';
-/** Failure type of a signed read that the service refused with 400. */
+/** The service answered 400. */
 export const SERVICE_REJECTED = 'ServiceRejected';
-/**
- * Failure type of a look-up that the service refused for the account's key, reported to its
- * workflow at once.
- */
-export const KEY_REFUSED = 'KeyRefused';
-/** Failure type of an address creation that never came to exist. */
 export const ADDRESS_ABSENT = 'AddressAbsent';
+/** The service refused the account's key in a look-up, which is reported to the workflow at once. */
+export const KEY_REFUSED = 'KeyRefused';
 
 /** One bad field: its path (`order.amount`, `order.wallet_details[3].amount`) and what is wrong with it, values masked. */
 export interface FieldError {
@@ -39,15 +28,10 @@ export interface FieldError {
   reason: string;
 }
 
-/** Returns true for the five failure types after which `--again` may be allowed. */
-export function isOrderFailure(type: unknown): type is OrderFailure {
-  return (ORDER_FAILURES as readonly unknown[]).includes(type);
-}
+export const isOrderFailure = (type: unknown): type is OrderFailure =>
+  (ORDER_FAILURES as readonly unknown[]).includes(type);
 
-/**
- * Returns true for ends after which a create may have reached the service: refused there, absent by a person's word, or cancelled while it
- * was in a queue from which somebody may have handed it out by other means.
- */
+/** Returns true for ends after which a create may have reached the service. */
 export const mayHaveSent = (type: OrderFailure): boolean => type !== 'InvalidOrder';
 
 /** Last of the details of such an end: where its creates went. */
@@ -62,6 +46,23 @@ export const endsOrder = (type: unknown): boolean => type === ORDER_UNRESOLVED |
 export const statusText = (status: number, excerpt?: string): string =>
   excerpt === undefined ? `HTTP ${status}` : `HTTP ${status}: ${excerpt}`;
 
-/** One line that names every bad field. */
 export const describeFieldErrors = (errors: readonly FieldError[]): string =>
   errors.map(({ field, reason }) => `${field}: ${reason}`).join('; ');
+
+/** Something is not known to be on the disk. `code`: the system's, such as ENOSPC; its words would name paths. */
+export class NotWrittenError extends Error {
+  override readonly name: string = 'NotWrittenError';
+
+  constructor(
+    what: string,
+    variable: string,
+    readonly code: string,
+  ) {
+    super(`${what} cannot be written (${code}): see to ${variable} of this worker`);
+  }
+}
+
+export function systemCodeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,63}$/.test(code) ? code : 'failed';
+}

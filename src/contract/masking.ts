@@ -1,5 +1,3 @@
-import { replaceNumbers } from './wallet-numbers.js';
-
 /** A wallet as it may be shown: `****1111`, or `****` where the last characters would tell too much. */
 export function maskWallet(wallet: string): string {
   const bare = wallet.replace(/[^A-Za-z0-9]/g, '');
@@ -8,13 +6,9 @@ export function maskWallet(wallet: string): string {
   return bare.length >= 12 && !mayEndInCode ? `****${bare.slice(-4)}` : '****';
 }
 
-/** Digits as other scripts and fonts write them. */
 const FOREIGN_DIGITS = /(?:(?![0-9])\p{Nd})+/gu;
 
-/**
- * THE way to show words of a person or of the service: without cards, IBANs, e-mails, long digit runs and control characters,
- * however they are typed.
- */
+/** THE way to show words of a person or of the service: without cards, IBANs, e-mails and long digit runs, however typed. */
 export const maskWords = (words: string): string =>
   replaceNumbers(
     words
@@ -32,3 +26,154 @@ export function maskName(name: string): string {
   const masked = maskWords(name);
   return masked.length > 120 ? `${masked.slice(0, 120)}…` : masked;
 }
+
+/* Card numbers and IBANs wherever they stand in a text. Workflows use it, so that nothing of Node stands here. */
+
+/** Returns true when the last digit of a card number fits the others (Luhn). */
+export function passesLuhn(digits: string): boolean {
+  const total = [...digits].reverse().reduce((sum, digit, index) => {
+    const value = Number(digit) * (index % 2 === 1 ? 2 : 1);
+    return sum + (value > 9 ? value - 9 : value);
+  }, 0);
+  return total % 10 === 0;
+}
+
+/** IBAN lengths of SEPA countries (SWIFT registry): mod-97 alone lets one in 97 typing errors of length through. */
+export const SEPA_IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
+  (
+    'AD24 AL28 AT20 BE16 BG22 CH21 CY28 CZ24 DE22 DK18 EE20 ES24 FI18 FR27 GB22 GI23 GR27 HR21 HU28 IE22 IS26 IT27 ' +
+    'LI21 LT20 LU20 LV21 MC27 MD24 ME22 MK19 MT31 NL18 NO15 PL28 PT25 RO24 RS22 SE24 SI19 SK24 SM27 VA22'
+  )
+    .split(' ')
+    .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
+);
+
+export const UA_IBAN_LENGTHS: ReadonlyMap<string, number> = new Map([['UA', 29]]);
+
+export function passesMod97(iban: string): boolean {
+  let rest = 0;
+  for (const character of iban.slice(4) + iban.slice(0, 4)) {
+    // Base 36 maps A..Z to 10..35, as the standard does.
+    for (const digit of Number.parseInt(character, 36).toString()) rest = (rest * 10 + Number(digit)) % 97;
+  }
+  return rest === 1;
+}
+
+/** 'asPrinted': in the groups of a card or IBAN, for names, which are refused by it. 'anyhow': for what people type. */
+export type Groups = 'asPrinted' | 'anyhow';
+
+/**
+ * One character between two groups. Names: blanks, dashes and invisible characters.
+ * Words: everything that is neither letter nor digit, and invisible letters.
+ */
+const GAP: Readonly<Record<Groups, string>> = {
+  asPrinted: String.raw`[\s\p{Pd}\p{Cf}_.:/]`,
+  anyhow: String.raw`(?:[^\p{L}\p{Nd}]|\p{Default_Ignorable_Code_Point})`,
+};
+
+/**
+ * All characters between two groups: in words up to four, as `", "` in a JSON array.
+ * A plus behind other characters begins a phone number.
+ */
+const ONLY_GAP: Readonly<Record<Groups, RegExp>> = {
+  asPrinted: new RegExp(`^${GAP.asPrinted}{1,3}$`, 'u'),
+  anyhow: new RegExp(`^(?:\\+{1,3}|${GAP.anyhow}{0,3}(?!\\+)${GAP.anyhow})$`, 'u'),
+};
+
+/** Times begin with a 1 or the century. */
+const BEGINS_AS_CARD = /^(?:2[2-7]|[3-6])/;
+/** Lengths of the groups of a card: in one piece, as on the card, the bank's six digits apart, in twos. */
+const CARD_GROUPS = /^(?:1[3-9]|4-4-4-4(?:-[123])?|4-6-[45]|6-(?:9|10)|2(?:-2){7})$/;
+/** Behind a number of six digits it is a time in seconds, and no card. */
+const SECONDS = /^\d{6}1[6-9]\d{8}$/;
+/** Hashes are full of digits beside letters, and a letter is the way out for names that look like a card by chance. */
+const DIGITS_OF_NAMES = /(?<![A-Za-z0-9])\d+(?![A-Za-z0-9])/g;
+
+/** Dates, times, addresses and amounts: no groups of a card, although a list of them often passes Luhn. */
+const NO_GROUPS = [
+  /20\d\d(?<dash>[-./])\d\d\k<dash>\d\d(?!\d)/,
+  /(?<!\d[-./])\d{1,2}(?<dot>[-./])\d{1,2}\k<dot>(?:20)?\d\d(?![-./]?\d)/,
+  /\d\d:\d\d(?::\d\d)?(?![\d:])/,
+  /(?<!\d\.)\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)/,
+  // Rates: 0.9836. Amounts: 12.50, 12 500.00 and 12,500; 4500.00 unless it may end a card number.
+  /(?<!\d\.)\d\.\d{3,8}(?!\.?\d)/,
+  /(?<!\d\.)\d{1,3}(?:[ ,]\d{3}){0,6}\.\d\d(?!\.?\d)/,
+  /(?<!\d,)\d{1,3}(?:[ .]\d{3}){0,6},\d\d(?![.,]?\d)/,
+  /(?:(?<!\d[^\s\d])|(?<=\.\d\d,))\d{4,9}[.,]\d\d(?!\.?\d)/,
+  /(?<!\d,)\d{1,3}(?:,\d{3}){1,2}(?!,?\d)/,
+];
+
+const DIGITS_OF_WORDS = new RegExp([...NO_GROUPS.map(({ source }) => source), String.raw`\d+`].join('|'), 'g');
+
+/** Numbers in the groups of a card or an IBAN, whose check digit does not fit: somebody may have mistyped one. */
+const GROUPED =
+  /(?<!\w)(?:\d{4}(?:[ -]\d{4}){3,}(?:[ -]\d{1,4})?|[A-Z]{2}\d{2}(?:[ -]\d{4}){2,}[ -]\d{1,4}|\d{4}[ -]\d{6}[ -]\d{5})(?!\w)/gi;
+
+interface Span {
+  from: number;
+  to: number;
+}
+
+/** Replaces every card number and IBAN of a text by what `show` makes of it; those that lie over each other are one. */
+export function replaceNumbers(text: string, show: (number: string) => string, groups: Groups): string {
+  const spans: Span[] = [];
+  const typed = groups === 'anyhow' ? spansOf(text, GROUPED) : [];
+  const found = [...cardsIn(text, groups), ...ibansIn(text, groups), ...typed];
+  for (const { from, to } of found.sort((a, b) => a.from - b.from)) {
+    const last = spans.at(-1);
+    if (last && from < last.to) last.to = Math.max(last.to, to);
+    else spans.push({ from, to });
+  }
+  const kept = spans.map(
+    ({ from, to }, index) => text.slice(spans[index - 1]?.to ?? 0, from) + show(text.slice(from, to)),
+  );
+  return kept.join('') + text.slice(spans.at(-1)?.to ?? 0);
+}
+
+function cardsIn(text: string, groups: Groups): Span[] {
+  const found = [...text.matchAll(groups === 'anyhow' ? DIGITS_OF_WORDS : DIGITS_OF_NAMES)];
+  return found.flatMap((_, first) => {
+    let digits = '';
+    const lengths: number[] = [];
+    const spans: Span[] = [];
+    for (const [index, { 0: group, index: at }] of found.slice(first, first + MAX_CARD).entries()) {
+      const before = found[first + index - 1];
+      if (!/^\d+$/.test(group) || digits.length + group.length > MAX_CARD) break;
+      if (before && index > 0 && !ONLY_GAP[groups].test(text.slice(before.index + before[0].length, at))) break;
+      digits += group;
+      lengths.push(group.length);
+      const isGrouped =
+        groups === 'anyhow' || (CARD_GROUPS.test(lengths.join('-')) && !(index === 1 && SECONDS.test(digits)));
+      if (isGrouped && isCard(digits)) spans.push({ from: found[first]?.index ?? 0, to: at + group.length });
+    }
+    return spans;
+  });
+}
+
+const MAX_CARD = 19;
+const isCard = (digits: string): boolean => digits.length >= 13 && BEGINS_AS_CARD.test(digits) && passesLuhn(digits);
+
+/** For each length of an IBAN, its countries and what follows: in one piece or in groups of four, or anyhow. In any case. */
+const IBANS = [...new Set([...SEPA_IBAN_LENGTHS, ...UA_IBAN_LENGTHS].map(([, length]) => length))].map((length) => {
+  const countries = [...SEPA_IBAN_LENGTHS, ...UA_IBAN_LENGTHS].flatMap(([name, its]) => (its === length ? [name] : []));
+  const begin = `(?<![A-Za-z0-9])(?:${countries.join('|')})`;
+  const [fours, rest] = [Math.floor(length / 4) - 1, length % 4];
+  const gap = `${GAP.asPrinted}{1,3}`;
+  const inFours = `(?:${gap}[A-Z0-9]{4}){${fours}}${rest > 0 ? `${gap}[A-Z0-9]{${rest}}` : ''}`;
+  const any = `${GAP.anyhow}{0,4}`;
+  const end = '(?![A-Za-z0-9])';
+  return {
+    asPrinted: new RegExp(`${begin}\\d{2}(?:[A-Z0-9]{${length - 4}}|${inFours})${end}`, 'giu'),
+    anyhow: new RegExp(`${begin}(?:${any}\\d){2}(?:${any}[A-Z0-9]){${length - 4}}${end}`, 'giu'),
+  };
+});
+
+const spansOf = (text: string, pattern: RegExp, fits: (found: string) => boolean = () => true): Span[] =>
+  [...text.matchAll(pattern)].flatMap(({ 0: found, index }) =>
+    fits(found) ? [{ from: index, to: index + found.length }] : [],
+  );
+
+const isIban = (found: string): boolean => passesMod97(found.replace(/[^A-Za-z0-9]/g, '').toUpperCase());
+
+const ibansIn = (text: string, groups: Groups): Span[] =>
+  IBANS.flatMap((patterns) => spansOf(text, patterns[groups], isIban));

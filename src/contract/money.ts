@@ -1,20 +1,16 @@
 import Big from 'big.js';
 
-/** Exact decimal arithmetic: nothing is rounded unless a function says so, and nothing is a floating-point number. */
+/* Exact decimal arithmetic: no floating-point number, and no rounding unless a function says so. */
 
 /** Amounts of requests: no sign, exponent, blank or separator. */
 export const AMOUNT_FORMAT = /^(0|[1-9]\d*)(\.\d+)?$/;
-
 /** Amounts of responses: also negative (balance changes). */
 export const SIGNED_AMOUNT_FORMAT = /^-?\d+(\.\d+)?$/;
 
-/** Longest amount accepted from a caller, in characters. */
 export const MAX_AMOUNT_LENGTH = 40;
-
 /** A decimal string of the service, or null where it has none yet. */
 export type Amount = string;
 
-/** Parses a decimal string; throws on anything else. */
 export function decimal(amount: Amount): Big {
   if (!SIGNED_AMOUNT_FORMAT.test(amount)) throw new RangeError('not a decimal amount');
   return new Big(amount);
@@ -24,10 +20,7 @@ export function decimal(amount: Amount): Big {
 export const decimalOrZero = (amount: Amount | null | undefined): Big =>
   amount == null ? new Big(0) : decimal(amount);
 
-/** Writes a decimal without exponent and without trailing zeros. */
 export const toAmount = (value: Big): Amount => value.toFixed();
-
-/** Exact sum. */
 export const sum = (amounts: readonly Big[]): Big => amounts.reduce((total, amount) => total.plus(amount), new Big(0));
 
 /** Returns true when both are decimals and numerically equal ("100.00" = "100"). */
@@ -37,19 +30,11 @@ export function sameAmount(a: Amount | null | undefined, b: Amount | null | unde
   return decimal(a).eq(decimal(b));
 }
 
-/** Decimal places of an amount as written, trailing zeros not counted. */
-export function decimalPlaces(amount: Amount): number {
-  const fraction = toAmount(decimal(amount)).split('.')[1];
-  return fraction?.length ?? 0;
-}
+/** Counts no trailing zeros. */
+export const decimalPlaces = (amount: Amount): number => writtenPlaces(toAmount(decimal(amount)));
 
-/** Decimal places of an amount as written, trailing zeros counted. */
 export const writtenPlaces = (amount: Amount): number => amount.split('.')[1]?.length ?? 0;
-
-/** More decimal places than any currency has. */
 export const MAX_PLACES = 30;
-
-/** Returns true for what can be a number of decimal places of a currency. */
 export const isPlaces = (places: number): boolean => Number.isInteger(places) && places >= 0 && places <= MAX_PLACES;
 
 /** Quotient to 60 decimal places: small ones keep their digits, too. Throws when it would be divided by 0. */

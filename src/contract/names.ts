@@ -2,33 +2,24 @@ import { defineSearchAttributeKey } from '@temporalio/common';
 
 /** Names that other programs depend on and that live in Temporal histories for ever. Never rename one. */
 
-/** Task queue of all workflows and of activities that do not call the payment service. */
 export const ORDERS_TASK_QUEUE = 'payment-orders';
 
 /** Task queue of the creates of one account; rate limited apart from look-ups so that polls cannot starve payments. */
 export const createTaskQueue = (account: string): string => `payment-service:${account}:create`;
 
-/** Task queue of the signed reads of one account. */
 export const lookupTaskQueue = (account: string): string => `payment-service:${account}:lookup`;
 
 /** Priority of rows of batches: nobody waits for a single one. */
 export const BATCH_ROW_PRIORITY = 4;
 
-/** Workflow types that are not orders. */
+/* Types of workflows that are not orders. */
 export const SERVICE_READ_WORKFLOW = 'serviceRead';
-/** Creates one permanent deposit address. */
 export const DEPOSIT_ADDRESS_WORKFLOW = 'depositAddress';
-/** Follows an order that a receipt on a permanent address made. */
 export const RECEIVED_DEPOSIT_WORKFLOW = 'receivedDeposit';
-/** Looks an order up again after its run has ended. */
 export const ORDER_AFTER_END_WORKFLOW = 'orderAfterEnd';
-/** Sends the withdrawals of a file. */
 export const BULK_WITHDRAW_WORKFLOW = 'bulkWithdraw';
-/** Started by a schedule: finds the period's file and runs its batch. */
 export const SCHEDULED_BATCH_WORKFLOW = 'scheduledBatch';
-/** Compares the service's orders, our workflows and the balances. */
 export const RECONCILE_WORKFLOW = 'reconcile';
-
 /** Signal: somebody claims that the order changed. A hint, never a fact. */
 export const ORDER_CALLBACK_SIGNAL = 'orderCallback';
 /** Query: where the order stands, why it waits and what may be decided. */
@@ -57,84 +48,49 @@ export const searchAttribute = {
   amount: defineSearchAttributeKey('PaymentAmount', 'KEYWORD'),
 } as const;
 
-/** Their Temporal types by name. */
 export const SEARCH_ATTRIBUTES = Object.fromEntries(
   Object.values(searchAttribute).map(({ name, type }) => [name, type]),
 );
 
-/** The account used when an input names none. */
 export const DEFAULT_ACCOUNT = 'default';
 
-/** `[a-z0-9-]{1,32}`: goes into task queue names and workflow ids. */
+/* Formats. Endings like `.r1` of an order id belong to follow-ups. */
 export const ACCOUNT_FORMAT = /^[a-z0-9-]{1,32}$/;
-
-/** The merchant's order id as a caller may choose it; `.r<digits>` endings belong to follow-ups. */
 export const ORDER_ID_FORMAT = /^[A-Za-z0-9._:-]{1,120}$/;
-
-/** The id of a follow-up: the id of the order it extends, then `.r1`, `.r2`, …; at most 126 characters. */
 const FOLLOW_UP_ID_FORMAT = /^([A-Za-z0-9._:-]{1,120})\.r(\d{1,4})$/;
-
-/** The service's order identifier as we accept it in URLs, ids and search attributes. */
 export const ORDER_UUID_FORMAT = /^[A-Za-z0-9_-]{1,64}$/;
-
-/** Reference of a permanent deposit address, chosen by the caller. */
 export const ADDRESS_REF_FORMAT = /^[A-Za-z0-9_-]{1,64}$/;
-
-/** A batch id: by default the first 16 hex digits of the file's hash. */
 export const BATCH_ID_FORMAT = /^[A-Za-z0-9._-]{1,120}$/;
-
-/** The id of a batch that was given none: the first 16 hex digits of the hash of its rows. */
-export const defaultBatchId = (sha256: string): string => sha256.slice(0, 16);
-
-/** Name of a payout plan that a schedule runs. */
 export const PLAN_FORMAT = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Workflow id of a batch: the same batch always has the same id. */
-export const batchWorkflowId = (account: string, batchId: string): string => `bulk:${account}:${batchId}`;
-
-/** Workflow id of a plan, which sends nothing and may be made any number of times. */
-export const batchPlanWorkflowId = (account: string, random: string): string => `bulk-plan:${account}:${random}`;
-
-/** Workflow id that a schedule starts; Temporal appends the nominal time. */
-export const scheduledBatchWorkflowId = (account: string, plan: string): string => `scheduled:${account}:${plan}`;
-
-/** Id of the schedule of a plan. */
-export const scheduleIdOf = (account: string, plan: string): string => `${account}.${plan}`;
-
-/** Batch id of a plan's period. */
+/* Ids of batches, schedules and follow-ups. */
+export const defaultBatchId = (sha256: string): string => sha256.slice(0, 16);
 export const periodBatchId = (plan: string, period: string): string => `${plan}.${period}`;
-
-/** Workflow id of the reconciliation of an account: one at a time. */
-export const reconcileWorkflowId = (account: string): string => `reconcile:${account}`;
-
-/** Workflow id of an order. Business keys only: the same order always has the same id. */
-export const orderWorkflowId = (account: string, orderId: string): string => `order:${account}:${orderId}`;
-
-/** Workflow id of the follower of a receipt on a permanent address, by the service's id: there is no other. */
-export const receivedWorkflowId = (account: string, orderUuid: string): string => `received:${account}:${orderUuid}`;
-
-const AFTER_END = 'after-end:';
-
-/** Workflow id of the look-ups after the end of an order's or a receipt's workflow. */
-export const afterEndWorkflowId = (ended: string): string => `${AFTER_END}${ended}`;
-
-/** Workflow id of a permanent deposit address. */
-export const addressWorkflowId = (account: string, ref: string): string => `address:${account}:${ref}`;
-
-/** Workflow id of a signed read; random, as that of a plan, because a read may be repeated freely. */
-export const readWorkflowId = (account: string, random: string): string => `read:${account}:${random}`;
-
-/** Order id of the n-th follow-up of an order. */
+export const scheduleIdOf = (account: string, plan: string): string => `${account}.${plan}`;
 export const followUpOrderId = (orderId: string, n: number): string => `${orderId}.r${n}`;
+
+/*
+ * Workflow ids. They consist of business keys, so the same order always has the same id. Plans and
+ * reads are random: they may be repeated freely.
+ */
+export const orderWorkflowId = (account: string, orderId: string): string => `order:${account}:${orderId}`;
+export const receivedWorkflowId = (account: string, orderUuid: string): string => `received:${account}:${orderUuid}`;
+export const addressWorkflowId = (account: string, ref: string): string => `address:${account}:${ref}`;
+export const batchWorkflowId = (account: string, batchId: string): string => `bulk:${account}:${batchId}`;
+export const batchPlanWorkflowId = (account: string, random: string): string => `bulk-plan:${account}:${random}`;
+/** Temporal appends the nominal time. */
+export const scheduledBatchWorkflowId = (account: string, plan: string): string => `scheduled:${account}:${plan}`;
+export const reconcileWorkflowId = (account: string): string => `reconcile:${account}`;
+export const readWorkflowId = (account: string, random: string): string => `read:${account}:${random}`;
+const AFTER_END = 'after-end:';
+export const afterEndWorkflowId = (ended: string): string => `${AFTER_END}${ended}`;
 
 /** Follow-ups that are looked for when it counts whether any exist; each but the first took a person's decision. */
 const MOST_FOLLOW_UPS = 20;
 
-/** The ids that the follow-ups of an order have, the first ones. */
 export const followUpOrderIds = (orderId: string): string[] =>
   Array.from({ length: MOST_FOLLOW_UPS }, (_, index) => followUpOrderId(orderId, index + 1));
 
-/** Splits a follow-up's order id; undefined when the id is not one of a follow-up. */
 export function parseFollowUpOrderId(orderId: string): { extendsOrderId: string; n: number } | undefined {
   const match = FOLLOW_UP_ID_FORMAT.exec(orderId);
   return match?.[1] ? { extendsOrderId: match[1], n: Number(match[2]) } : undefined;
@@ -156,19 +112,16 @@ export function isFormOfId(shown: string, orderId: string): boolean {
   return stored === ours || (shown.length >= MIN_CUT_LENGTH && ours?.startsWith(stored ?? '') === true);
 }
 
-/** Splits an order's workflow id; undefined when it is not one. */
 export function parseOrderWorkflowId(workflowId: string): { account: string; orderId: string } | undefined {
   const match = /^order:([a-z0-9-]{1,32}):(.+)$/.exec(workflowId);
   return match?.[1] && match[2] ? { account: match[1], orderId: match[2] } : undefined;
 }
 
-/** Splits the workflow id of a follower of a receipt; undefined when it is not one. */
 export function parseReceivedWorkflowId(workflowId: string): { account: string; orderUuid: string } | undefined {
   const match = /^received:([a-z0-9-]{1,32}):([A-Za-z0-9_-]{1,64})$/.exec(workflowId);
   return match?.[1] && match[2] ? { account: match[1], orderUuid: match[2] } : undefined;
 }
 
-/** Splits the workflow id of look-ups after an end; undefined when it is not one. */
 export function parseAfterEndWorkflowId(workflowId: string) {
   const ended = workflowId.startsWith(AFTER_END) ? workflowId.slice(AFTER_END.length) : '';
   const received = parseReceivedWorkflowId(ended);

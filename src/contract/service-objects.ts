@@ -12,7 +12,6 @@ export interface Order extends Omit<OrderShape, 'client_info'> {
   unreadable?: string[];
 }
 
-/** An item of the order list: the order and the balance changes it caused. */
 export interface OrderListItem extends Order {
   balance_changes: BalanceChange[];
   /** Amounts that are an empty object or list here: the status operation may have them. */
@@ -21,39 +20,26 @@ export interface OrderListItem extends Order {
 
 /** Final statuses of the service; every other value, known or not, means that the order is still under way. */
 export const FINAL_STATUSES = ['completed', 'completed_partially', 'canceled', 'error'] as const;
-
 /** Statuses that the list of orders shows while an order is under way. */
 export const OPEN_STATUSES = ['open', 'uncertain', 'parked'] as const;
-
 /** All that it says of orders whose workflow was not stopped; `none`: no order; `unresolved`: closed in doubt. */
 export const SHOWN_STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES, 'none', 'unresolved'] as const;
 
-/** A status after which the service changes nothing any more. */
 export type FinalStatus = (typeof FINAL_STATUSES)[number];
 
-/** Returns true for the four final statuses. */
-export function isFinal(status: string): status is FinalStatus {
-  return (FINAL_STATUSES as readonly string[]).includes(status);
-}
+export const isFinal = (status: string): status is FinalStatus =>
+  (FINAL_STATUSES as readonly string[]).includes(status);
 
 /** Returns true for the documented statuses; an unknown one is tolerated as "not final" and raises attention. */
-export function isKnownStatus(status: string): boolean {
-  return status === 'new' || status === 'processing' || isFinal(status);
-}
+export const isKnownStatus = (status: string): boolean =>
+  status === 'new' || status === 'processing' || isFinal(status);
 
-/** Returns true for an entry that could not be read. */
 export const isMalformed = (entry: object): entry is Malformed => 'malformed' in entry;
-
-/** Wallets of the merchant by currency code. */
 export type Balances = Record<string, Balance | Malformed>;
-
 /** Signed reads that starters and operators, who hold no secret, ask a worker for. */
 export const READS = ['rates', 'balances', 'orderStatus', 'orderList', 'addressList'] as const;
 
-/**
- * Input of the `serviceRead` workflow; `query` is the operation's request body, of rates `{order_type?, pair?}`. Its result
- * is the response's `data`, where `{malformed: reason}` stands in the place of a row or entry that cannot be read.
- */
+/** Input of `serviceRead`; `query` is the request body. The result is `data`, with `{malformed}` for unreadable rows. */
 export interface ServiceReadInput {
   account?: string;
   read: (typeof READS)[number];

@@ -4,10 +4,7 @@
 export interface Signature {
   keyId: string;
   value: string;
-  /**
-   * Of a signature for many orders: the SHA-256 of the text of each in hex. `value` is then of
-   * `textForAll`.
-   */
+  /** For many orders: the SHA-256 of each text in hex. `value` is then of `textForAll`. */
   texts?: string[];
 }
 
@@ -36,7 +33,6 @@ export function signatureProblem(signature: unknown): string | undefined {
 /** The updates that are signed: a decision on an order, the approval of a batch's plan, and the resume of a batch. */
 export const SIGNED_UPDATES = ['decide', 'approve', 'resume'] as const;
 
-/** One of them. */
 export type SignedUpdate = (typeof SIGNED_UPDATES)[number];
 
 /** Which run an update is for. A reset makes another run: what was signed for the one before counts no more. */
@@ -88,7 +84,6 @@ export const textToSign = (update: SignedUpdate, run: SignedRun, choice: object)
   return signedAs({ update, run: { namespace, account, workflowId, runId }, choice });
 };
 
-/** Returns the text for what is signed. */
 export const signedAs = (what: { update: string; run: object; choice: object }): string =>
   `${DOMAIN}\n${canonical(what)}`;
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type KeyObject } from 'node:crypto';
 import type { Decision } from './order/messages.js';
 import { type SignedRun, signedAs } from './signature.js';
 
@@ -11,9 +11,8 @@ export const textName = sha256;
 export const listName = (texts: readonly string[]): string => sha256([...texts].sort().join('\n'));
 
 /**
- * Returns the text that a person signs for many orders: action, person and reason, which are the
- * same for all, how many, and the name of the list. Each order finds the name of its own text in
- * the list, so that every field of its decision is signed.
+ * Returns the text that a person signs for many orders. Each order finds the name of its own text
+ * in the list, so that every field of its decision is signed.
  */
 export function textForAll(
   { namespace, account }: Pick<SignedRun, 'namespace' | 'account'>,
@@ -23,3 +22,10 @@ export function textForAll(
   const choice = { action, by, reason, orders: texts.length, texts: listName(texts) };
   return signedAs({ update: 'decide-all', run: { namespace, account }, choice });
 }
+
+/** Names a public key: the first 16 hex digits of the SHA-256 of its DER (SPKI) form. */
+export const keyIdOf = (publicKey: KeyObject): string =>
+  createHash('sha256')
+    .update(publicKey.export({ format: 'der', type: 'spki' }))
+    .digest('hex')
+    .slice(0, 16);

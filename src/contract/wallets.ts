@@ -1,10 +1,8 @@
-import { maskWallet } from './masking.js';
-import { replaceNumbers } from './wallet-numbers.js';
+import { maskWallet, replaceNumbers } from './masking.js';
 
 /** Network of a payout to several cards, which are listed in `wallet_details`. */
 export const MULTIPLE_CARDS = 'multiple_cards';
 
-/** Most cards one order may pay to. */
 export const MAX_CARDS = 100;
 
 /** Cards and IBANs are printed in groups. */
@@ -23,10 +21,7 @@ export function writtenLike(network: string | null | undefined, wallet: string, 
   return anyCase ? shown.toLowerCase() : shown;
 }
 
-/**
- * THE one form of a wallet on its network, by which wallets are compared wherever they are: cards and IBANs without blanks
- * and dashes, IBANs in capitals, hex addresses and bech32 in lower case. Base58 and unknown networks: untouched.
- */
+/** Returns THE one form of a wallet on its network, by which wallets are compared everywhere. */
 export const canonicalWallet = (network: string | null | undefined, wallet: string): string =>
   writtenLike(network, wallet, wallet);
 

@@ -1,15 +1,11 @@
 /** Deeper levels are kept as they are: nothing of ours nests so far, and what does is refused. */
 const MAX_LEVELS = 50;
-
-/**
- * Fields that hold what the service showed, to be compared with what it shows: null is a value there. And null in their
- * place stays an error: `recovered` is what keeps a run from sending.
- */
+/** Fields that hold what the service showed: null is a value there. Null in their place stays an error. */
 const AS_SHOWN = ['recovered', 'followUpOf'];
 
 /**
- * An input without its null fields, at any depth: null means absent everywhere in what callers give. Applied once, where an
- * input comes in. Elements of lists stay, and so does all that holds an order as the service showed it.
+ * Removes null fields at any depth: in what callers give, null means absent. Elements of lists stay, and so does
+ * an order as the service showed it.
  */
 export function withoutNulls<T>(input: T, levels = MAX_LEVELS): T {
   if (typeof input !== 'object' || input === null || levels === 0) return input;

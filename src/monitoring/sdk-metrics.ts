@@ -1,14 +1,33 @@
 import type { MetricTags } from '@temporalio/common';
 import type { MetricsBuffer } from '@temporalio/worker';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { WORKFLOW_TYPES } from '../contract/workflow-types.js';
+import {
+  BULK_WITHDRAW_WORKFLOW,
+  DEPOSIT_ADDRESS_WORKFLOW,
+  ORDER_AFTER_END_WORKFLOW,
+  RECEIVED_DEPOSIT_WORKFLOW,
+  RECONCILE_WORKFLOW,
+  SCHEDULED_BATCH_WORKFLOW,
+  SERVICE_READ_WORKFLOW,
+} from '../contract/names.js';
+import { ORDER_TYPES, workflowTypeOf } from '../contract/order/types.js';
 
 type Update = ReturnType<MetricsBuffer['retrieveUpdates']> extends ArrayIterator<infer U> ? U : never;
 
 /** Seconds: from a request within a data centre to orders that end after days. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60, 300, 900, 3_600, 21_600, 86_400];
 
-const OUR_TYPES: ReadonlySet<string> = new Set(WORKFLOW_TYPES);
+/** Whoever starts a workflow may name any other type. */
+const OUR_TYPES: ReadonlySet<string> = new Set([
+  ...ORDER_TYPES.map(workflowTypeOf),
+  RECEIVED_DEPOSIT_WORKFLOW,
+  ORDER_AFTER_END_WORKFLOW,
+  DEPOSIT_ADDRESS_WORKFLOW,
+  BULK_WITHDRAW_WORKFLOW,
+  SCHEDULED_BATCH_WORKFLOW,
+  RECONCILE_WORKFLOW,
+  SERVICE_READ_WORKFLOW,
+]);
 
 /** Names and labels as Prometheus takes them: dots and dashes become underscores. */
 const plain = (name: string): string => name.replace(/[^a-zA-Z0-9_]/g, '_');

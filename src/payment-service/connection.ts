@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
-import { systemCodeOf } from '../contract/not-written.js';
+import { systemCodeOf } from '../contract/failures.js';
 import { NotSentError } from './errors.js';
 
 /** How the service is reached, where that is not directly, without a certificate and with the built-in authorities. */

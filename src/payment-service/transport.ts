@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { got, type Request } from 'got';
-import { systemCodeOf } from '../contract/not-written.js';
+import { systemCodeOf } from '../contract/failures.js';
 import { openConnection, type Route } from './connection.js';
 import { NoAnswerError, NotSentError, PaymentServiceError } from './errors.js';
 import { MAX_BEGINNING_BYTES } from './excerpt.js';

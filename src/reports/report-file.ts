@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReportFile } from '../contract/batch/batch.js';
-import { NotWrittenError, systemCodeOf } from '../contract/not-written.js';
+import { NotWrittenError, systemCodeOf } from '../contract/failures.js';
 
 /** Reports name people's payouts: nobody but the worker's own user reads them. */
 const MODE = 0o600;

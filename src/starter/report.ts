@@ -2,11 +2,11 @@ import type { Writable } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
 import { FailedError, InvalidInputError, isClientError } from '../client/errors.js';
 import type { PaymentOrders } from '../client.js';
+import { messageOf } from '../contract/attention.js';
 import { BATCH_FILE_UNUSABLE, type BatchResult } from '../contract/batch/batch.js';
 import { INVALID_INPUT, SERVICE_REJECTED } from '../contract/failures.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import { maskWallets } from '../contract/wallets.js';
-import { messageOf } from '../contract/words.js';
 
 /** What the starter exits with. 4: not decided yet, never start it under another id. */
 export const EXIT = { done: 0, endedWithoutSuccess: 1, badUsage: 2, unreachable: 3, undecided: 4 } as const;

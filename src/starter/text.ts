@@ -1,12 +1,12 @@
 import type { OrderListEntry } from '../client/list-orders.js';
 import type { OrderAttention } from '../contract/attention.js';
+import { attentionWords, CANCEL_REQUESTED, NOTHING_TO_DECIDE } from '../contract/attention.js';
 import { maskWords } from '../contract/masking.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { DecisionRecord, OrderState } from '../contract/order/messages.js';
 import { isMalformed, type Order } from '../contract/service-objects.js';
 import type { OnlyByCommand } from '../contract/signature.js';
-import { attentionWords, CANCEL_REQUESTED, NOTHING_TO_DECIDE } from '../contract/words.js';
 import { printableLine } from '../print.js';
 import { withoutWallets } from './shown-json.js';
 

@@ -4,19 +4,12 @@ import { AMOUNT_FORMAT, type Amount, decimal, MAX_AMOUNT_LENGTH, writtenPlaces }
 const MOST_SHOWN_DIGITS = 11;
 
 const DECIMAL = 'must be a decimal string, like "10.50"';
-
-/** What stands between the digits of a number, as a character class. */
 const SEPARATOR = "[,.'’‘`´٬_\\s]";
 const GROUPED = new RegExp(`^([1-9]\\d{0,2}(${SEPARATOR})(?:\\d{2,3}\\2)*\\d{3})(?:([.,])(\\d+))?$`);
-
-const separatorName = (separator: string): string =>
-  ({ ',': 'commas', '.': 'points', _: 'underscores' })[separator] ?? (/\s/.test(separator) ? 'blanks' : 'apostrophes');
-
 /** Letters and signs may stand for a factor or for another currency, so that no advice is to leave them out. */
 const OWN_FIELD = 'write the whole amount in digits, in the currency that the currency field names';
 
 const isShown = (text: string): boolean => text.replace(/\D/g, '').length <= MOST_SHOWN_DIGITS;
-
 const WITHOUT = 'write digits, and a point before the decimals';
 const writeIt = (amount: Amount): string => (isShown(amount) ? `write ${amount}` : WITHOUT);
 
@@ -26,23 +19,18 @@ function commaProblem(text: string): string | undefined {
   if (fraction === undefined) return undefined;
   const amount = `${whole}.${fraction}`;
   if (whole === '0' || fraction.length < 3) return `has a decimal comma: ${writeIt(amount)}`;
-  const what = 'has commas as separators';
-  if (!isShown(amount)) return `${what}: ${WITHOUT}`;
+  if (!isShown(amount)) return `has separators: ${WITHOUT}`;
   const value = decimal(amount).toFixed();
   const places = Math.max(2, value.split('.')[1]?.length ?? 0);
-  return `${what}: ${whole}${fraction} or ${value}? write ${whole}${fraction} or ${decimal(amount).toFixed(places)}`;
+  const thousands = `${whole}${fraction}`;
+  return `has separators: ${thousands} or ${value}? write ${thousands} or ${decimal(amount).toFixed(places)}`;
 }
 
 function groupsProblem(text: string): string | undefined {
   const [, groups = '', separator, mark, fraction] = GROUPED.exec(text) ?? [];
   if (separator === undefined || mark === separator) return undefined;
   const digits = groups.replace(/\D/g, '');
-  const indian = groups
-    .split(separator)
-    .slice(1, -1)
-    .some((group) => group.length === 2);
-  const what = `has ${separatorName(separator)} as separators${indian ? ' (Indian grouping)' : ''}`;
-  return `${what}: leave them out, ${writeIt(fraction === undefined ? digits : `${digits}.${fraction}`)}`;
+  return `has separators: leave them out, ${writeIt(fraction === undefined ? digits : `${digits}.${fraction}`)}`;
 }
 
 /** What people and their programs write instead of an amount, the first that fits, and what to do about it. */
@@ -55,19 +43,15 @@ const SHAPES: readonly [sign: RegExp, reason: string | ((text: string) => string
   [/^\+|\+$/, 'has a plus sign: leave it out'],
   [/\p{Sc}/u, `has a currency sign: ${OWN_FIELD}`],
   [/^\d+([.,]\d+)?e[-+]?\d+$/i, 'has an exponent: write all of its digits'],
-  [/^(?:n\/?a|nan|null|none)$/i, 'is no amount: enter it'],
   [/^\p{L}+\.?\s?\d|\d\s?\p{L}+\.?$/u, `has letters, such as a currency code, k or Mio: ${OWN_FIELD}`],
   [/\p{L}/u, 'has a letter: write digits and at most one point'],
   [/(?![0-9])\p{Nd}/u, 'has digits of another script: write 0 to 9'],
-  [/^['’]/, 'begins with an apostrophe: remove it'],
-  [/["“”„«»]/, 'has a quote: remove it'],
-  [/%$/, 'is a percentage: write the amount'],
+  [/["“”„«»'’]/, 'has a quote or an apostrophe: remove it'],
   [/^0+\d+(\.\d+)?$/, (text) => `begins with 0: ${writeIt(text.replace(/^0+(?=\d)/, ''))}`],
   [/^\.\d+$/, (text) => `begins with the point: ${writeIt(`0${text}`)}`],
   [/^\d+\.$/, (text) => `ends with the point: ${writeIt(text.slice(0, -1))}`],
   [/\..*\./, 'has more than one point'],
-  [/\d\s+\d/, 'has a blank: write digits and at most one point'],
-  [/\d['’‘`´٬_,]+\d/, 'has separators: write digits and at most one point'],
+  [/\d[\s‘`´٬_,]+\d/, 'has a blank or separators: write digits and at most one point'],
 ];
 
 /** What is wrong with an amount of a request; undefined = a positive decimal string. Shows no long run of digits. */

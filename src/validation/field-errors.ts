@@ -1,13 +1,12 @@
 import type { z } from 'zod';
 import type { FieldError } from '../contract/failures.js';
-import { givenTwiceIn } from '../contract/given-twice.js';
+import { givenTwiceIn } from '../contract/json.js';
 import { maskName } from '../contract/masking.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 
 /** What becomes of rules that are ours (formats of wallets and details, pairs): 'refuse', or 'warn' and send all the same. */
 export const FORMAT_CHECKS = ['refuse', 'warn'] as const;
 
-/** One of the two. */
 export type FormatChecks = (typeof FORMAT_CHECKS)[number];
 
 /** Finding of a check. `rule`: 'format' is a rule of ours; 'note' is told and never refused. */
@@ -15,34 +14,22 @@ export interface Remark extends FieldError {
   rule?: 'format' | 'note';
 }
 
-/** Marks errors as breaking a rule of ours. */
 export const ofFormat = (found: readonly FieldError[]): Remark[] =>
   found.map((error) => ({ rule: 'format', ...error }));
 
-/** The remarks that refuse the input, and those that are only told. */
-export function sortRemarks(
-  found: readonly Remark[],
-  checks: FormatChecks,
-): { errors: FieldError[]; told: FieldError[] } {
-  const isTold = ({ rule }: Remark) => rule === 'note' || (rule === 'format' && checks === 'warn');
-  const plain = ({ field, reason }: Remark): FieldError => ({ field, reason });
-  return {
-    errors: found.filter((remark) => !isTold(remark)).map(plain),
-    told: found.filter(isTold).map(plain),
-  };
-}
+/** Returns true for a remark that refuses nothing. */
+export const isNote = ({ rule }: Remark, checks: FormatChecks): boolean =>
+  rule === 'note' || (rule === 'format' && checks === 'warn');
 
 /** Longest name of an unknown field that is repeated in a reason. */
 const MAX_KEY_LENGTH = 64;
 
 const GIVEN_TWICE = 'is given twice with different values, and nobody knows which one is meant: leave one of them out';
-
 type Issue = z.core.$ZodIssue;
 
 /**
- * Every bad field of a zod error: its path, such as `order.wallet_details[3].amount`, and a reason without the value.
- * `prefix` is the path of the checked object itself. Reasons are zod's or the schema's own messages: a schema must not
- * put a value into them. Not for workflow code, which must stay free of zod.
+ * Returns every bad field of a zod error, such as `order.wallet_details[3].amount`, with a reason without the value.
+ * A schema must not put a value into its messages.
  */
 export function fieldErrors(error: z.ZodError, prefix = ''): FieldError[] {
   return error.issues.flatMap((issue) => {
@@ -62,10 +49,7 @@ function pathOf(prefix: string, path: readonly PropertyKey[]): string {
   }, prefix);
 }
 
-/**
- * Returns a key as it may be logged: callers choose keys, and one may be a card number.
- * It is masked before characters are replaced, because the mask would not see a number behind `?`.
- */
+/** Callers choose keys, and one may be a card number. The mask comes first: it sees no number behind `?`. */
 const shownKey = (key: string): string =>
   (/^[A-Za-z_]+$/.test(key) ? key : maskName(key)).slice(0, MAX_KEY_LENGTH).replace(/[^\x20-\x7e]/g, '?');
 

@@ -7,23 +7,21 @@ import {
   type FieldRule,
   REQUEST_FIELDS,
 } from '../contract/order/request.js';
+import { holdsWallet } from '../contract/wallets.js';
+import type { TextKind } from './text-kinds.js';
 import { textProblem } from './text-kinds.js';
 
-/** Fields before anything is known about their shapes. */
 export type Unchecked = Record<string, unknown>;
 
-/** Own fields of an object; none for everything else. */
 export const fieldsOf = (value: unknown): Unchecked =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Unchecked) : {};
 
-/** One text of an input: its path, its value and the rule of its field. */
 export interface FieldText {
   field: string;
   value: string;
   rule: FieldRule;
 }
 
-/** Rules by the name of a field. */
 type Rules = Readonly<Record<string, FieldRule>>;
 
 /** Returns the texts of an object's own known fields; `prefix` begins their paths. */
@@ -54,11 +52,54 @@ export function textsOf({ order: given, revertTo: target }: Unchecked): FieldTex
   );
 }
 
-/** Returns the texts that do not fit the kinds of their fields. */
 export function textErrors(texts: readonly FieldText[]): FieldError[] {
   return texts.flatMap(({ field, value, rule: { text, privacy } }) => {
     const problem = textProblem(text, value);
     if (!problem) return [];
     return [{ field, reason: privacy === 'wallet' ? `${maskWallet(value)}: ${problem}` : problem }];
+  });
+}
+
+const NUMBER =
+  'reads as a number that a spreadsheet changed (exponent, separators, or it put a point or comma): format the column as text and enter it again';
+const CELL = 'is a formula, an error value or an apostrophe of a spreadsheet: write the bare value';
+const NO_VALUE =
+  'reads as "no value" of an export (such as nan, NULL, N/A or -): enter the value, or leave it out where none is needed';
+
+const WORDS: readonly TextKind[] = ['id', 'code', 'name'];
+const ALL: readonly TextKind[] = [...WORDS, 'figure'];
+
+/** Signs of damage by spreadsheets and exports, each with the kinds of text it applies to. */
+const DAMAGE: readonly (readonly [readonly TextKind[], sign: Pick<RegExp, 'test'>, reason: string])[] = [
+  [ALL, /^[-+]?\d+(?:[.,]\d+E[-+]?\d+|E\+\d+)$/i, NUMBER],
+  [ALL, /^=|^(?:#[\p{L}\d/_]{1,20}[!?]|#(?:N\/A|NA|N\/D|NV|Н\/Д|#*)|Err:\d{3}|Loading\.\.\.)$/u, CELL],
+  [['id', 'code', 'figure'], /^'/, CELL],
+  // In lower case `NA` and `NaT` are names of people.
+  [WORDS, /^(?:TRUE|FALSE|\((?:blank|empty|leer)\)|NA|NaT)$/, NO_VALUE],
+  [
+    WORDS,
+    /^(?:[-+]?nan|null|none|undefined|n\/a|<(?:na|null|none)>|\(null\)|\\n|\[object object\]|[-–—]+)$/i,
+    NO_VALUE,
+  ],
+  [
+    ['name'],
+    { test: (cell) => holdsWallet(cell) || /^\S+@\S+\.\S+$/.test(cell) },
+    'reads as a card number, IBAN or e-mail address: the columns may be shifted. Enter the name',
+  ],
+  [
+    ['id'],
+    /^[-+]?\d+\.0+$/,
+    'reads as a whole number to which a spreadsheet added ".0": export the ids again as text. An order that was sent under this id must not be sent again without the ".0"',
+  ],
+  [WORDS, /^\d{1,3}(?:(?:[ '’\u00a0\u202f]\d{3})+|(?:,\d{2,3})*,\d{3})(?:[.,]\d+)?$/u, NUMBER],
+  [['code', 'name'], /^[-+]?\d+[.,]\d+$|^\d{1,3}(?:\.\d{3}){2,}$/, NUMBER],
+];
+
+/** Returns the fields of an input that a spreadsheet or an export damaged, without repeating their values. */
+export function damageErrors(input: Unchecked): FieldError[] {
+  return textsOf(input).flatMap(({ field, value, rule: { text } }) => {
+    const cell = value.trim();
+    const [, , reason] = DAMAGE.find(([kinds, sign]) => kinds.includes(text) && sign.test(cell)) ?? [];
+    return reason ? [{ field, reason }] : [];
   });
 }

@@ -34,15 +34,10 @@ export const optionSchemas = {
   sentUntil: z.iso.datetime('must be an ISO time such as 2026-11-27T10:00:00Z').optional(),
 };
 
-/** Options that callers may give beside the order. */
 export type OptionShapes = { [Name in keyof typeof optionSchemas]?: z.infer<(typeof optionSchemas)[Name]> };
-
 const { account, compensation, revertTo, resend } = optionSchemas;
-
-/** An `order_uuid` of the service. */
 export const orderUuid = z.string().regex(ORDER_UUID_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -');
 
-/** A run that follows the order of a receipt on a permanent address. */
 export const receivedSchema = z.strictObject({
   account,
   ref: shownName(ADDRESS_REF_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
@@ -51,20 +46,13 @@ export const receivedSchema = z.strictObject({
   revertTo,
 });
 
-/** Input of the `receivedDeposit` workflow: the order, and the reference of its address. */
 export type ReceivedDepositInput = z.infer<typeof receivedSchema>;
-
-/** Most rows without a file. */
 export const MAX_INLINE_ROWS = 200;
-/** Most open orders of one batch. */
 export const MAX_IN_FLIGHT = 500;
-
 /** Longest wait for an approval or for a file, 90 days in milliseconds. */
 const MAX_WAIT_MS = 90 * 86_400_000;
 
 const wait = z.int().min(1).max(MAX_WAIT_MS);
-
-/** How the name of a batch file ends. */
 export const BATCH_FILE_ENDING = /\.(csv|ndjson|jsonl)$/i;
 
 /** A path below BATCH_DIR; whether it stays there shows only where the folder is, on the worker. */
@@ -83,7 +71,7 @@ const path = z
 const options = {
   /** 'required': waits until somebody other than `startedBy` approves the plan's digest. 'none' when omitted. */
   approval: z.enum(['required', 'none']).optional(),
-  /** How long it waits for the approval; 24 h when omitted. */
+  /** 24 h when omitted. */
   approvalExpiresMs: wait.optional(),
   /** Who started it: a claim, unless Temporal authorises its callers. */
   startedBy: nameSchema,
@@ -98,7 +86,6 @@ const options = {
     .optional(),
 };
 
-/** Input of a batch. */
 export const batchSchema = z.strictObject({
   ...options,
   account,
@@ -117,16 +104,12 @@ export const batchSchema = z.strictObject({
   rows: z.array(z.custom<WithdrawRequest>()).min(1).max(MAX_INLINE_ROWS).optional(),
   /** Rows whose id ended without an order at the service are started anew. */
   again: z.boolean().optional(),
-  /** Check and plan only; starts no order. */
   planOnly: z.boolean().optional(),
-  /** ISO time after which nothing new is sent. */
   latestSend: optionSchemas.latestSend,
 });
 
-/** Input of the `bulkWithdraw` workflow, with exactly one of `file` and `rows`. */
 export type BatchInput = z.infer<typeof batchSchema>;
 
-/** Input of a scheduled batch. */
 export const scheduledSchema = z.strictObject({
   account,
   plan: shownName(PLAN_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),

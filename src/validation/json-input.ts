@@ -1,6 +1,6 @@
 import { isLosslessNumber, parse } from 'lossless-json';
 import type { FieldError } from '../contract/failures.js';
-import { keyGivenTwice } from '../contract/given-twice.js';
+import { keyGivenTwice } from '../contract/json.js';
 import { maskName } from '../contract/masking.js';
 
 /** Value of a JSON text: numbers became JavaScript numbers, and each one that stood as an amount is an error. */

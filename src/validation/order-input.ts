@@ -1,15 +1,148 @@
 import * as z from 'zod';
 import type { FieldError } from '../contract/failures.js';
 import { ORDER_ID_FORMAT, parseFollowUpOrderId } from '../contract/names.js';
-import type { ReceivedDepositInput, RunInput } from '../contract/order/input-and-result.js';
+import type { CompensationPolicy, ReceivedDepositInput, RunInput } from '../contract/order/input-and-result.js';
+import type { Privacy } from '../contract/order/request.js';
 import { factsOf, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
+import { holdsWallet, MULTIPLE_CARDS, NO_WALLET } from '../contract/wallets.js';
 import { withoutNulls } from '../contract/without-nulls.js';
-import { damageErrors } from './cell-damage.js';
-import { checkedBy, type FormatChecks, fieldErrors, presentable, sortRemarks } from './field-errors.js';
-import { fieldsOf } from './field-texts.js';
+import {
+  checkedBy,
+  type FormatChecks,
+  fieldErrors,
+  isNote,
+  ofFormat,
+  presentable,
+  type Remark,
+} from './field-errors.js';
+import { damageErrors, type FieldText, fieldsOf, textErrors, textsOf, type Unchecked } from './field-texts.js';
 import { optionSchemas, orderUuid, receivedSchema } from './input-schemas.js';
-import { ruleErrors, shownIdErrors } from './order-rules.js';
-import { orderSchemas } from './request-schemas.js';
+import { partsSumErrors, targetErrors } from './payout-target.js';
+import { MAX_DESCRIPTION_LENGTH, orderSchemas } from './request-schemas.js';
+import { textProblem } from './text-kinds.js';
+
+/*
+ * Rules that look at more than one field. They run beside the schemas, on input of any shape; each
+ * stays silent about fields whose own format is wrong.
+ */
+
+/** Handed on to a follow-up by the order that it extends. */
+const FOLLOW_UP_FIELDS = ['followUpOf', 'sentTo'];
+/** Shorter wallets occur by chance in ids and texts. */
+const MIN_TELLING_LENGTH = 8;
+
+function orderIdProblem(orderId: string, followUp: boolean): string | undefined {
+  if (orderId.trim() === '') return 'required';
+  if (followUp) {
+    return parseFollowUpOrderId(orderId) ? undefined : 'must be the id of the order it follows up and .r<number>';
+  }
+  if (!ORDER_ID_FORMAT.test(orderId)) {
+    return ['must be 1 to 120 of A-Z a-z 0-9 . _ : -', textProblem('id', orderId) ?? []].flat().join('; ');
+  }
+  if (/\.r\d+$/.test(orderId)) return 'endings like .r1 belong to follow-ups';
+  // Ids become parts of paths and keys of objects in other programs.
+  if (/^\.+$/.test(orderId) || orderId in {}) return 'this name has a meaning of its own in programs';
+  return undefined;
+}
+
+function amountErrors(type: OrderType, order: Unchecked): FieldError[] {
+  const { exchanges, paysOut } = factsOf(type);
+  if (!exchanges || !paysOut) return [];
+  if ((order.amount === undefined) !== (order.amount_to === undefined)) return [];
+  return [{ field: 'order.amount', reason: 'exactly one of amount, amount_to' }];
+}
+
+function payoutErrors(type: OrderType, order: Unchecked): Remark[] {
+  const { exchanges, paysOut, sides } = factsOf(type);
+  if (!paysOut) return [];
+  const network = sides.networkTo && order[sides.networkTo];
+  // With `amount` the exchange types state it in another currency than the parts.
+  const total = exchanges ? 'amount_to' : 'amount';
+  return [
+    ...targetErrors('order', { ...order, network }),
+    ...partsSumErrors(network, order.wallet_details, { name: total, value: order[total] }),
+  ];
+}
+
+function revertErrors(revertTo: unknown): Remark[] {
+  const target = fieldsOf(revertTo);
+  if (target.network === MULTIPLE_CARDS) {
+    return [{ field: 'revertTo.network', reason: 'a refund goes to one wallet' }];
+  }
+  return targetErrors('revertTo', target);
+}
+
+/** Policies for which the compensation table has a row, by type. */
+function policyErrors(type: OrderType, input: Unchecked): FieldError[] {
+  const policy = input.compensation as CompensationPolicy | undefined;
+  const { startsWithDeposit, exchanges, paysOut } = factsOf(type);
+  const onlyDeposits = startsWithDeposit && !exchanges && !paysOut;
+  if (onlyDeposits && (policy === 'finish' || policy === 'revert')) {
+    return [{ field: 'compensation', reason: 'a deposit leaves nothing to finish or revert: report or ask' }];
+  }
+  if (startsWithDeposit && policy === 'revert' && input.revertTo === undefined) {
+    return [{ field: 'revertTo', reason: 'required: a deposit is refunded only to a wallet named here' }];
+  }
+  return [];
+}
+
+const squeeze = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
+
+/** Ids and search attributes are stored unencrypted, descriptions are shown by the service. */
+function leakErrors(input: Unchecked, known: readonly FieldText[]): FieldError[] {
+  const order = fieldsOf(input.order);
+  const valuesOf = (wanted: Privacy) => known.flatMap(({ rule, value }) => (rule.privacy === wanted ? [value] : []));
+  const telling = valuesOf('wallet')
+    .map(squeeze)
+    .filter((wallet) => wallet.length >= MIN_TELLING_LENGTH);
+  const emails = valuesOf('email').filter((email) => email.includes('@'));
+  const texts = { 'order.order_id': order.order_id, 'order.description': order.description, batchId: input.batchId };
+  return Object.entries(texts).flatMap(([field, text]) => {
+    if (typeof text !== 'string' || text.length > MAX_DESCRIPTION_LENGTH) return [];
+    const [squeezed, lowercase] = [squeeze(text), text.toLowerCase()];
+    const leaks =
+      telling.some((wallet) => squeezed.includes(wallet)) ||
+      emails.some((email) => lowercase.includes(email.toLowerCase()));
+    return leaks ? [{ field, reason: "contains the order's own wallet or e-mail" }] : [];
+  });
+}
+
+/** Why an order may not be started under its id, or that of its batch, which everybody sees. */
+export function shownIdErrors(input: unknown): FieldError[] {
+  const { order, batchId } = fieldsOf(input);
+  const { order_id: orderId } = fieldsOf(order);
+  const holds = (name: unknown) => typeof name === 'string' && holdsWallet(name);
+  const reason = `${NO_WALLET}; what was ever started with this id must not be paid under another one`;
+  return [
+    ...(holds(orderId) ? [{ field: 'order.order_id', reason }] : []),
+    ...(holds(batchId) ? [{ field: 'batchId', reason: NO_WALLET }] : []),
+  ];
+}
+
+/** Everything wrong with an input that no single field can tell. */
+export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): Remark[] {
+  const fields = fieldsOf(input);
+  const order = fieldsOf(fields.order);
+  const texts = textsOf(fields);
+  const idProblem = typeof order.order_id === 'string' ? orderIdProblem(order.order_id, followUp) : undefined;
+  const { exchanges, sides } = factsOf(type);
+  const staysOnBalance = exchanges && sides.networkFrom === null && sides.networkTo === null;
+  const selfExchange = staysOnBalance && order.currency_to !== undefined && order.currency_from === order.currency_to;
+  const isAgain = fields.sentUntil !== undefined;
+  const handedOn = FOLLOW_UP_FIELDS.filter((field) => fields[field] !== undefined && !(isAgain && field === 'sentTo'));
+  return [
+    // First: what to do about an id that looks like a card number by chance is no advice where it is the order's own.
+    ...leakErrors(fields, texts),
+    ...(idProblem ? [{ field: 'order.order_id', reason: idProblem }] : []),
+    ...(followUp ? [] : handedOn.map((field) => ({ field, reason: 'belongs to follow-ups' }))),
+    ...amountErrors(type, order),
+    ...(selfExchange ? [{ field: 'order.currency_to', reason: 'must differ from currency_from' }] : []),
+    ...payoutErrors(type, order),
+    ...revertErrors(fields.revertTo),
+    ...policyErrors(type, fields),
+    ...ofFormat(textErrors(texts)),
+  ];
+}
 
 /** Account that an order was sent to, as runs of the same account hand it on. */
 export const sentToSchema = z.strictObject({
@@ -17,7 +150,7 @@ export const sentToSchema = z.strictObject({
   witness: z.strictObject({ order_id: z.string(), order_uuid: z.string() }).optional(),
 });
 
-/** Options that our own code sets. `order-rules` refuses those of follow-ups in every other input. */
+/** Options that our own code sets. `ruleErrors` refuses those of follow-ups in every other input. */
 const internalSchemas = {
   // Written by the order's own workflow, and only compared with.
   followUpOf: z
@@ -37,10 +170,7 @@ const inputSchemas = new Map(
   ]),
 );
 
-/**
- * How an input is checked. `followUp` admits `.r<n>` ids, and only those. `formatChecks`: what becomes of rules that are ours.
- * `started`: it may have been sent under its id, so the id is not checked again.
- */
+/** `followUp` admits `.r<n>` ids alone. `started`: the order may have been sent, so its id is not checked again. */
 interface Checks {
   followUp?: boolean;
   formatChecks?: FormatChecks;
@@ -48,8 +178,8 @@ interface Checks {
 }
 
 /**
- * Checks the input of an order workflow as far as that goes without asking the service. Every bad field is named at
- * once, by its path; never throws, and no reason shows a wallet or e-mail. `notes` are remarks that refuse nothing.
+ * Checks the input of an order workflow without asking the service, and names every bad field. Never throws, and no
+ * reason shows a wallet or e-mail; `notes` refuse nothing.
  */
 export function validateOrderInput<T extends OrderType>(
   type: T,
@@ -62,12 +192,12 @@ export function validateOrderInput<T extends OrderType>(
   const given = withoutNulls(input);
   const parsed = schema.safeParse(given);
   const remarks = [...ruleErrors(type, given, followUp), ...(followUp || started ? [] : shownIdErrors(given))];
-  const { errors, told } = sortRemarks(remarks, formatChecks);
+  const told = remarks.filter((remark) => isNote(remark, formatChecks));
   // First: what else is wrong with a damaged value follows from the damage.
   const found = [
     ...(followUp || started ? [] : damageErrors(fieldsOf(given))),
     ...(parsed.success ? [] : fieldErrors(parsed.error)),
-    ...errors,
+    ...remarks.filter((remark) => !told.includes(remark)),
   ];
   if (!parsed.success || found.length > 0) return { errors: presentable(found) };
   return { input: parsed.data as unknown as RunInput<T>, ...(told.length > 0 && { notes: presentable(told) }) };
@@ -83,7 +213,7 @@ export function validateReceivedInput(input: unknown): { input: ReceivedDepositI
   const { compensation: policy, revertTo: refund } = fieldsOf(given);
   // What the receipt becomes is not known yet: an order with exchange admits the most.
   const remarks = ruleErrors('deposit_exchange', { compensation: policy, revertTo: refund }, false);
-  const rules = [...damageErrors({ revertTo: refund }), ...sortRemarks(remarks, 'warn').errors];
+  const rules = [...damageErrors({ revertTo: refund }), ...remarks.filter((remark) => !isNote(remark, 'warn'))];
   if (parsed.success && rules.length === 0) return { input: parsed.data };
   return { errors: presentable([...(parsed.success ? [] : fieldErrors(parsed.error)), ...rules]) };
 }

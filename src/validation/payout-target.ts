@@ -39,9 +39,6 @@ function cardErrors(field: string, details: unknown): Remark[] {
   return [...(error ? fieldErrors(error, field) : []), ...ofFormat(badCards(field, parts))];
 }
 
-/** Details of a network that is not known here are the service's to judge. */
-const PASSED_ON = 'passed on as they are: this network is not known here';
-
 function detailsErrors(field: string, network: string, details: unknown): Remark[] {
   if (network === MULTIPLE_CARDS) return cardErrors(field, details);
   if (details === undefined || details === null) return [];
@@ -52,7 +49,7 @@ function detailsErrors(field: string, network: string, details: unknown): Remark
   if (schema) return ofFormat(objectErrors(field, network, schema, details));
   return hasKnownDetails(network)
     ? ofFormat([{ field, reason: misfit(network, needs) }])
-    : [{ field, reason: PASSED_ON, rule: 'note' }];
+    : [{ field, reason: 'passed on as they are: this network is not known here', rule: 'note' }];
 }
 
 function objectErrors(field: string, network: string, schema: z.ZodObject, details: object): FieldError[] {

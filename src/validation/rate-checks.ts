@@ -31,17 +31,8 @@ function unofferedField(type: OrderType, order: RequestFields, entries: readonly
   return (unknown ?? given.at(-1))?.asked ?? 'currency';
 }
 
-/** An amount that a request states, with the currency that it is in. */
-interface StatedAmount {
-  field: string;
-  name: string;
-  amount: Amount;
-  currency: string;
-  places: number;
-}
-
 /** Every amount of a request whose currency's decimals the rates state. */
-function statedAmounts(type: OrderType, order: CreateRequest, entry: RateEntry): StatedAmount[] {
+function statedAmounts(type: OrderType, order: CreateRequest, entry: RateEntry) {
   const { amount, amount_to, wallet_details }: RequestFields = order;
   const { currencyFrom, currencyTo } = orderSides(type, order);
   const from = { currency: currencyFrom, places: entry.currency_from_precision };
@@ -71,7 +62,6 @@ function limitErrors(amount: Amount, entry: RateEntry): FieldError[] {
   return [];
 }
 
-/** Returns the rates of an order's pair; undefined when it is not offered. */
 function listed(type: OrderType, order: CreateRequest, rates: Rates): RateEntry | Malformed | undefined {
   const entries = rates[type] ?? {};
   const key = rateKeyOf(type, order);
@@ -93,10 +83,7 @@ export function payersOf(rates: Rates | undefined, type: OrderType, order: Creat
 const notOffered = (type: OrderType, order: CreateRequest): string =>
   `pair ${maskName(rateKeyOf(type, order))} is not offered for ${type}`;
 
-/**
- * Returns why an order cannot be checked against the rates and is sent all the same: its rate is unreadable, or with 'warn'
- * its pair is not offered.
- */
+/** Returns why an order is sent unchecked: its rate is unreadable, or with 'warn' its pair is not offered. */
 export function uncheckableBy(
   rates: Rates,
   type: OrderType,
@@ -110,9 +97,8 @@ export function uncheckableBy(
 }
 
 /**
- * Checks a validated order against the rates: pair offered, decimal places, limits of the side it starts from. Limits
- * apply to `amount` only (for `withdraw` the payout amount: its entries state both sides in one currency); with
- * `amount_to` the service computes the other side itself. A pair whose entry cannot be read passes: see `uncheckableBy`.
+ * Checks a validated order against the rates: pair, decimal places, limits. Limits apply to `amount` only: for
+ * `amount_to` the service computes the other side itself.
  */
 export function checkAgainstRates(type: OrderType, order: CreateRequest, rates: Rates): FieldError[] {
   const entry = listed(type, order, rates);

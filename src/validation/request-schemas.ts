@@ -8,11 +8,9 @@ import { walletProblem } from './wallet-formats.js';
 export const CURRENCY_FORMAT = /^(?!.*\d{6})[a-z0-9]{2,16}$/;
 /** Network codes: lowercase; no long digit run either. */
 export const NETWORK_FORMAT = /^(?!.*\d{6})[a-z0-9][a-z0-9_.-]{0,31}$/;
-/** Longest description, in characters. */
-export const MAX_DESCRIPTION_LENGTH = 255;
-/** Longest delay of an order, in minutes (30 days); the service documents no bound. */
-const MAX_DELAY_MINUTES = 43_200;
 
+export const MAX_DESCRIPTION_LENGTH = 255;
+const MAX_DELAY_MINUTES = 43_200;
 const MAX_TEXT_LENGTH = 255;
 // RFC 5321: a longer address cannot be delivered to.
 const MAX_EMAIL_LENGTH = 254;
@@ -34,7 +32,6 @@ function lineProblem(value: string, maxLength: number): string | undefined {
 
 const amountSchema = checkedString(amountProblem, z.string({ error: (issue) => amountProblem(issue.input) }));
 
-/** A line of text that must say something. */
 export const nameSchema = checkedString((value) =>
   value.trim() === '' ? 'required' : lineProblem(value, MAX_TEXT_LENGTH),
 );
@@ -51,21 +48,13 @@ const emailSchema = checkedString((value) =>
   value.length > MAX_EMAIL_LENGTH || !EMAIL_FORMAT.test(value) ? 'not an e-mail address' : undefined,
 );
 
-/** A lowercase currency code. */
 export const currencySchema = z.string().regex(CURRENCY_FORMAT, 'must be a lowercase currency code, like "usd"');
-
-/** A lowercase network code. */
 export const networkSchema = z.string().regex(NETWORK_FORMAT, 'must be a lowercase network code, like "card"');
-
-/** The order's description. */
 export const descriptionSchema = checkedString((value) => lineProblem(value, MAX_DESCRIPTION_LENGTH)).nullish();
-
 const memoSchema = checkedString((value) => lineProblem(value, MAX_MEMO_LENGTH)).nullish();
-
 const delayProblem = `must be whole minutes, 0 to ${MAX_DELAY_MINUTES}`;
 const delaySchema = z.int(delayProblem).min(0, delayProblem).max(MAX_DELAY_MINUTES, delayProblem).optional();
 
-/** Data about the merchant's client. */
 export const clientInfoSchema = z
   .strictObject({
     client_id: checkedString((value) => lineProblem(value, MAX_TEXT_LENGTH)).optional(),
@@ -74,12 +63,8 @@ export const clientInfoSchema = z
   })
   .nullish();
 
-/**
- * The shapes of requests. `contract/order/request.ts` names the types that are inferred from them, and holds for every
- * field how it may be shown and how it is compared: a field without that does not compile.
- */
+/* Shapes of requests. `contract/order/request.ts` must say of each field how it is shown and compared. */
 
-/** One card of a payout to several. */
 export const cardPartSchema = z.strictObject({
   amount: amountSchema,
   wallet: checkedString((value) => walletProblem('card', value)),
@@ -97,12 +82,7 @@ export const detailsSchemas = {
   sepa: z.strictObject({ recipient_email: emailSchema, recipient_name: nameSchema }),
 };
 
-const common = {
-  order_id: z.string(),
-  description: descriptionSchema,
-  client_info: clientInfoSchema,
-};
-/** Schemas of the target of a payout, its network apart. */
+const common = { order_id: z.string(), description: descriptionSchema, client_info: clientInfoSchema };
 export const payoutSchemas = {
   // Wallet and details depend on the network: payout-target checks them.
   wallet: z.string(),
@@ -149,17 +129,8 @@ export const orderSchemas = {
   withdraw: z.strictObject({ ...common, ...payoutSchemas, ...single, delay_order_for_minutes: delaySchema }),
 };
 
-/** Requests by order type, as the schemas admit them. */
 export type RequestShapes = { [T in keyof typeof orderSchemas]: z.infer<(typeof orderSchemas)[T]> };
-
-/** `wallet_details` that are no list. */
 export type DetailsShape = z.infer<(typeof detailsSchemas)[keyof typeof detailsSchemas]>;
-
-/** One card of a `multiple_cards` payout; `amount` is a decimal string. */
 export type CardPart = z.infer<typeof cardPartSchema>;
-
-/** Data about the merchant's client; all optional strings. */
 export type ClientInfo = NonNullable<z.infer<typeof clientInfoSchema>>;
-
-/** The target of a payout, its network apart. */
 export type PayoutShape = { [Name in keyof typeof payoutSchemas]: z.infer<(typeof payoutSchemas)[Name]> };

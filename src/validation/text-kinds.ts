@@ -3,7 +3,6 @@
  * number, 'free' is any text; 'parts' has no text of its own.
  */
 export type TextKind = 'id' | 'code' | 'name' | 'figure' | 'free' | 'parts';
-
 /** Nearly all texts are plain: one test instead of all that follow. */
 const PLAIN = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
 

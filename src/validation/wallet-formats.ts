@@ -1,10 +1,136 @@
-import { maskWallet } from '../contract/masking.js';
-import { passesLuhn, passesMod97, SEPA_IBAN_LENGTHS, UA_IBAN_LENGTHS } from '../contract/wallet-numbers.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { type BytesCoder, base58, base58xrp, bech32, bech32m } from '@scure/base';
+import { maskWallet, passesLuhn, passesMod97, SEPA_IBAN_LENGTHS, UA_IBAN_LENGTHS } from '../contract/masking.js';
 import { MULTIPLE_CARDS } from '../contract/wallets.js';
-import { ADDRESS_CHECKS } from './crypto-addresses.js';
 import { textProblem } from './text-kinds.js';
 
-/** Longest wallet accepted from a caller, in characters. */
+/** Returns how an address breaks the rules of its network; undefined = it does not. */
+export type AddressCheck = (address: string) => string | undefined;
+
+const notOfNetwork = (expected: string): string => `not an address of this network: expected ${expected}`;
+
+const WRONG_CHECKSUM =
+  'not an address: its checksum is wrong, so a character is mistyped or missing. Copy the address from the payee again';
+
+const BURNED = 'nobody holds the key of this address: what is paid there is lost. Ask the payee for their own address';
+
+/** Unspendable addresses that `isBurned` does not find by their bytes. */
+const BURN_ADDRESSES = new Set([
+  '1BitcoinEaterAddressDontSendf59kuE',
+  '1CounterpartyXXXXXXXXXXXXXXXUWLpVr',
+  '0xdead000000000000000042069420694206942069',
+  'TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy',
+]);
+
+/** Returns true for leading zeros and for one repeated byte: no key has such a hash. */
+const isBurned = (hash: Uint8Array): boolean =>
+  hash.subarray(0, hash.length - 8).every((byte) => byte === 0) || hash.every((byte) => byte === hash[0]);
+
+type Lengths = Readonly<Record<number, number>>;
+const HASH_LENGTH = 21;
+const versions = (...bytes: number[]): Lengths => Object.fromEntries(bytes.map((byte) => [byte, HASH_LENGTH]));
+
+function bytesOf(coder: BytesCoder, text: string): Uint8Array | undefined {
+  try {
+    return coder.decode(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function base58Check(coder: BytesCoder, lengths: Lengths, expected: string): AddressCheck {
+  return (address) => {
+    const bytes = bytesOf(coder, address);
+    if (!bytes || bytes.length < HASH_LENGTH + 4) return notOfNetwork(expected);
+    const payload = bytes.subarray(0, -4);
+    const checksum = sha256(sha256(payload));
+    if (!bytes.subarray(-4).every((byte, index) => byte === checksum[index])) return WRONG_CHECKSUM;
+    if (lengths[payload[0] ?? 0] !== payload.length) return notOfNetwork(expected);
+    const burned = payload.length === HASH_LENGTH && isBurned(payload.subarray(1));
+    return burned || BURN_ADDRESSES.has(address) ? BURNED : undefined;
+  };
+}
+
+/** Checks a witness address (BIP-173, BIP-350) whose human-readable part is one of these. */
+function segwitCheck(prefixes: readonly string[], expected: string): AddressCheck {
+  return (address) => {
+    const data = address.lastIndexOf('1') + 1;
+    if (!prefixes.includes(address.slice(0, Math.max(0, data - 1)).toLowerCase())) return notOfNetwork(expected);
+    // The first character is the version: 0 has the older checksum, every other the newer one.
+    const found = (/^q/i.test(address.slice(data)) ? bech32 : bech32m).decodeUnsafe(address);
+    const program = found && bech32.fromWordsUnsafe(found.words.slice(1));
+    if (!program) return WRONG_CHECKSUM;
+    const version = found.words[0];
+    if (version !== 0 && version !== 1)
+      return 'an address of a version that no wallet uses: anybody could take the money';
+    if (program.length !== 32 && (version !== 0 || program.length !== 20)) return notOfNetwork(expected);
+    return isBurned(program) ? BURNED : undefined;
+  };
+}
+
+const CASH_CHARACTERS = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
+const CASH_GENERATOR = [0x98f2bc8e61n, 0x79b76d99e2n, 0xf33e5fb3c4n, 0xae2eabe2a8n, 0x1e4f43e470n];
+
+/** Checks an address of Bitcoin Cash with or without its prefix (CashAddr specification). */
+function cashCheck(address: string): string | undefined {
+  const [, prefix = 'bitcoincash', data = ''] = /^(?:(bitcoincash|bchtest):)?([a-z0-9]+)$/.exec(oneCase(address)) ?? [];
+  const words = [...data].map((character) => CASH_CHARACTERS.indexOf(character));
+  if (words.length < 42 || words.includes(-1)) return notOfNetwork('1…, 3… or bitcoincash:…');
+  const prefixWords = [...prefix].map((character) => character.charCodeAt(0) & 31);
+  const rest = [...prefixWords, 0, ...words].reduce((sum, word) => {
+    const top = sum >> 35n;
+    const shifted = ((sum & 0x07ffffffffn) << 5n) ^ BigInt(word);
+    return CASH_GENERATOR.reduce((all, term, bit) => ((top >> BigInt(bit)) & 1n ? all ^ term : all), shifted);
+  }, 1n);
+  return rest === 1n ? undefined : WRONG_CHECKSUM;
+}
+
+const oneCase = (text: string): string => (text === text.toUpperCase() ? text.toLowerCase() : text);
+
+/** Checks a hex address: its length, and the checksum of EIP-55 if its case is mixed. */
+function evmCheck(address: string): string | undefined {
+  const digits = /^0x([0-9a-fA-F]{40})$/.exec(address)?.[1];
+  if (!digits) return notOfNetwork('0x and 40 hex digits');
+  const lower = digits.toLowerCase();
+  if (isBurned(Buffer.from(lower, 'hex')) || BURN_ADDRESSES.has(`0x${lower}`)) return BURNED;
+  if (digits === lower || digits === digits.toUpperCase()) return undefined;
+  const hash = Buffer.from(keccak_256(Buffer.from(lower))).toString('hex');
+  const written = [...lower].map((digit, index) =>
+    Number.parseInt(hash[index] ?? '', 16) >= 8 ? digit.toUpperCase() : digit,
+  );
+  return written.join('') === digits ? undefined : WRONG_CHECKSUM;
+}
+
+const either =
+  (isFirst: RegExp, first: AddressCheck, second: AddressCheck): AddressCheck =>
+  (address) =>
+    isFirst.test(address) ? first(address) : second(address);
+
+// Test networks are accepted too: what belongs to the configured service is the service's to say.
+const BITCOIN = '1…, 3… or bc1…';
+const bitcoinLegacy = base58Check(base58, versions(0x00, 0x05, 0x6f, 0xc4), BITCOIN);
+const litecoinLegacy = base58Check(base58, versions(0x30, 0x32, 0x05, 0x6f, 0x3a, 0xc4), 'L…, M… or ltc1…');
+const litecoinSegwit = segwitCheck(['ltc', 'tltc', 'rltc'], 'L…, M… or ltc1…');
+const unchecked: AddressCheck = () => undefined;
+const xrp = base58Check(base58xrp, { ...versions(0x00), 5: 31, 4: 31 }, 'r… or X…');
+const EVM = ['ethereum', 'bsc', 'polygon', 'arbitrum', 'optimism', 'base'];
+
+/** Checks of addresses by network. What is not named here is not guessed. */
+export const ADDRESS_CHECKS: ReadonlyMap<string, AddressCheck> = new Map([
+  ['bitcoin', either(/^(?:bc|tb|bcrt)1/i, segwitCheck(['bc', 'tb', 'bcrt'], BITCOIN), bitcoinLegacy)],
+  // Its private addresses (ltcmweb1…) have a form of their own, which passes unchecked.
+  ['litecoin', either(/^t?ltcmweb1/, unchecked, either(/^(?:ltc|tltc|rltc)1/i, litecoinSegwit, litecoinLegacy))],
+  ['dogecoin', base58Check(base58, versions(0x1e, 0x16, 0x71, 0xc4), 'D… or 9…')],
+  ['dash', base58Check(base58, versions(0x4c, 0x10, 0x8c, 0x13), 'X… or 7…')],
+  ...['bitcoin_cash', 'bitcoincash'].map((name) => [name, either(/^[13mn2]/, bitcoinLegacy, cashCheck)] as const),
+  ...['ripple', 'xrp'].map((name) => [name, xrp] as const),
+  ['tron', base58Check(base58, versions(0x41), 'T and 33 base58 characters')],
+  ...EVM.map((name) => [name, evmCheck] as const),
+  // Its other chains have addresses of another kind, which pass unchecked.
+  ['avalanche', either(/^[XPC]-/, unchecked, evmCheck)],
+]);
+
 export const MAX_WALLET_LENGTH = 200;
 
 function cardProblem(wallet: string): string | undefined {
@@ -21,7 +147,6 @@ const ibanProblem = (lengths: ReadonlyMap<string, number>) => (wallet: string) =
   return passesMod97(wallet) ? undefined : 'not an IBAN: its check digits are wrong';
 };
 
-/** Networks whose wallets are no addresses. */
 const ACCOUNTS: ReadonlyMap<string, (wallet: string) => string | undefined> = new Map([
   ['card', cardProblem],
   ['sepa', ibanProblem(SEPA_IBAN_LENGTHS)],
@@ -48,7 +173,6 @@ function anyProblem(wallet: string): string | undefined {
   return textProblem('code', wallet) ?? (PAYMENT_LINK.test(wallet) ? IS_LINK : undefined);
 }
 
-/** Returns true for networks that take no other details than those known here. */
 export const hasKnownDetails = (network: string): boolean => ACCOUNTS.has(network) || WITHOUT_DETAILS.has(network);
 
 /** What no wallet of any network can be, the wallet masked; undefined = nothing. */

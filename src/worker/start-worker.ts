@@ -12,8 +12,8 @@ import { type ActivityDeps, confirmAttempt, createActivities, isCopied } from '.
 import { AuditRecord } from '../audit/audit-record.js';
 import { encryptionMode, type WorkflowCode, workerConverter, workflowCode } from '../bundle/bundle.js';
 import type { WorkerConfig } from '../config.js';
+import { messageOf } from '../contract/attention.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
-import { messageOf } from '../contract/words.js';
 import { findingsOf } from '../preflight/checks.js';
 import { type Finding, namesOf, type Target } from '../preflight/findings.js';
 import { checkStart, keepChecking, START_WITHIN, type Tell } from '../preflight/start.js';

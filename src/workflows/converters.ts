@@ -5,7 +5,7 @@ import {
   type SerializationContext,
   str,
 } from '@temporalio/common';
-import { markGivenTwice } from '../contract/given-twice.js';
+import { markGivenTwice } from '../contract/json.js';
 import { Refused, refusedIn } from '../contract/refused.js';
 
 /** Encodings of codecs that the worker lacks. Their values must not be guessed. */

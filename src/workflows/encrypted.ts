@@ -1,8 +1,7 @@
 import { defaultPayloadConverter, type PayloadConverter, u8 } from '@temporalio/common';
 import { type WorkflowInterceptors, workflowInfo } from '@temporalio/workflow';
-import { EncodedFailures } from '../contract/encoded-failures.js';
 import { searchAttribute } from '../contract/names.js';
-import { writtenIn } from '../contract/written-in.js';
+import { EncodedFailures, writtenIn } from '../contract/refused.js';
 import { ASKED, payloadConverter as plain } from './converters.js';
 
 /** Leaves amounts out of search attributes, which are never encrypted. */

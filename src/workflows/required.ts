@@ -1,7 +1,7 @@
 import { ApplicationFailure, type UpdateInput, type WorkflowInterceptors } from '@temporalio/workflow';
 import { BATCH_MESSAGES } from '../contract/batch/messages.js';
-import { EncodedFailures } from '../contract/encoded-failures.js';
 import { DECIDE_UPDATE } from '../contract/names.js';
+import { EncodedFailures } from '../contract/refused.js';
 
 /** Field of a choice that binds it to one run or pause. */
 const NAMED: Readonly<Record<string, string>> = {

@@ -65,22 +65,9 @@ const withdraw = (n: number, currency: string, asked: string, unpaid?: string): 
   ...(unpaid && { left: { unpaid } }),
 });
 
-const COVERED: [string, Facts, Facts[]][] = [
-  ['finishing the unexchanged part', EXCHANGE, [exchange(1, ['usd', 'btc'], '40', '0.0006')]],
-  ['taking back what was exchanged', EXCHANGE, [exchange(1, ['btc', 'usd'], '0.001', '58')]],
-  [
-    'taking back, then exchanging all that is there again',
-    EXCHANGE,
-    [exchange(1, ['btc', 'usd'], '0.001', '58'), exchange(2, ['usd', 'btc'], '98', '0.0015')],
-  ],
-  ['taking back the unpaid part', PAYOUT, [exchange(1, ['eur', 'usd'], '5', '5.2')]],
-  ['paying the unpaid part', PAYOUT, [withdraw(1, 'eur', '5')]],
-  ['refunding a deposit', DEPOSIT, [withdraw(1, 'usd', '30')]],
-  ['paying in two steps, the first one partial', WITHDRAW, [withdraw(1, 'usd', '5', '2'), withdraw(2, 'usd', '2')]],
-];
-
-test.each(COVERED)('%s is no finding', (_title, parent, followUps) => {
-  expect(found([parent, ...followUps])).toEqual([]);
+test('taking back, then exchanging all that is there again, is no finding', () => {
+  const followUps = [exchange(1, ['btc', 'usd'], '0.001', '58'), exchange(2, ['usd', 'btc'], '98', '0.0015')];
+  expect(found([EXCHANGE, ...followUps])).toEqual([]);
 });
 
 const BEYOND: [string, Facts, Facts[], string[]][] = [
@@ -89,24 +76,6 @@ const BEYOND: [string, Facts, Facts[], string[]][] = [
     EXCHANGE,
     [exchange(1, ['btc', 'usd'], '0.0011', '64')],
     ['a.r1 asks for more than is left: exchange of 0.0011 btc where 0.001 was left'],
-  ],
-  [
-    'taking back twice',
-    EXCHANGE,
-    [exchange(1, ['btc', 'usd'], '0.001', '58'), exchange(2, ['btc', 'usd'], '0.001', '58')],
-    ['a.r2 asks for more than is left: exchange of 0.001 btc where 0 was left'],
-  ],
-  [
-    'exchanging more than the rest and what came back',
-    EXCHANGE,
-    [exchange(1, ['btc', 'usd'], '0.001', '58'), exchange(2, ['usd', 'btc'], '98.01', '0.0015')],
-    ['a.r2 asks for more than is left: exchange of 98.01 usd where 98 was left'],
-  ],
-  [
-    'taking back what was paid out already',
-    PAYOUT,
-    [exchange(1, ['eur', 'usd'], '5.01', '5.2')],
-    ['a.r1 asks for more than is left: exchange of 5.01 eur where 5 was left'],
   ],
   [
     'paying the rest and taking it back as well',
@@ -119,12 +88,6 @@ const BEYOND: [string, Facts, Facts[], string[]][] = [
     DEPOSIT,
     [withdraw(1, 'usd', '30.5')],
     ['a.r1 asks for more than is left: withdraw of 30.5 usd where 30 was left'],
-  ],
-  [
-    'paying in another currency',
-    PAYOUT,
-    [withdraw(1, 'uah', '1')],
-    ['a.r1 asks for more than is left: withdraw of 1 uah where 0 was left'],
   ],
   [
     'paying the whole rest again after a partial follow-up',
@@ -142,14 +105,6 @@ const BEYOND: [string, Facts, Facts[], string[]][] = [
 
 test.each(BEYOND)('%s is found', (_title, parent, followUps, texts) => {
   expect(found([parent, ...followUps])).toEqual(texts);
-});
-
-test('follow-ups are judged in the order of their numbers, in whatever order the service lists them', () => {
-  const numbers = Array.from({ length: 11 }, (_, n) => withdraw(n + 1, 'usd', '0.5'));
-  const last = withdraw(11, 'usd', '0.5');
-  expect(found([last, ...numbers.slice(0, 10).reverse(), WITHDRAW])).toEqual([
-    'a.r11 asks for more than is left: withdraw of 0.5 usd where 0 was left',
-  ]);
 });
 
 test('a follow-up whose parent is not ours is found', () => {

@@ -49,16 +49,6 @@ const FAULTS: [title: string, change: (evidence: Draft) => void, found: Record<s
     { lost: 1, 'money differences': 1 },
   ],
   [
-    'a failure of another type than those of orders is no verdict',
-    (evidence) => {
-      evidence.accepted.add('c');
-      evidence.followed.set('c', {
-        ...{ orderId: 'c', end: 'failed', failureType: 'TypeError', signalsAtMs: [], createsCutOff: 0 },
-      });
-    },
-    { lost: 1 },
-  ],
-  [
     'an order at the service that no workflow follows is an orphan',
     (evidence) => {
       evidence.service.push({ ...servicePayout('stray', '1', '1'), balance_changes: [] });
@@ -95,22 +85,8 @@ const FAULTS: [title: string, change: (evidence: Draft) => void, found: Record<s
     { 'false finals': 1 },
   ],
   [
-    'a verdict about an order that does not exist is a false final',
-    (evidence) => sayAmounts(evidence, 'a', { order_uuid: 'made-up' }),
-    { 'false finals': 1, orphans: 1, 'money differences': 1 },
-  ],
-  [
     'a cent missing on the balance shows against orders and verdicts',
-    (evidence) => {
-      evidence.ledger = { start: { usd: '100' }, end: { usd: '69.99' } };
-    },
-    { 'money differences': 2 },
-  ],
-  [
-    'a currency that moved without any order shows',
-    (evidence) => {
-      evidence.ledger = { start: { usd: '100', btc: '1' }, end: { usd: '70', btc: '0.5' } };
-    },
+    (evidence) => void Object.assign(evidence, { ledger: { start: { usd: '100' }, end: { usd: '69.99' } } }),
     { 'money differences': 2 },
   ],
   [
@@ -122,18 +98,6 @@ const FAULTS: [title: string, change: (evidence: Draft) => void, found: Record<s
       evidence.followed.set('b.r1', truthfully(third));
     },
     { 'follow-ups beyond the remainder': 1 },
-  ],
-  [
-    'a create after a settling look-up, without a probe of its own, is blind',
-    (evidence) => {
-      evidence.requests = [
-        ...evidence.requests,
-        { atMs: 3_000, path: '/v2/order/list', orderId: 'a', status: 200 },
-        { atMs: 3_010, path: '/v2/order/status', orderId: 'a', status: 400 },
-        { atMs: 3_020, path: '/v2/order/withdraw', orderId: 'a', status: 200 },
-      ];
-    },
-    { 'blind sends': 1 },
   ],
   [
     'a create after a failed, a broken or an old probe is blind, as is one after nothing at all',
@@ -153,34 +117,19 @@ const FAULTS: [title: string, change: (evidence: Draft) => void, found: Record<s
     { 'blind sends': 4 },
   ],
   [
-    "a probe of another order is no probe of one's own",
-    (evidence) => {
-      evidence.requests = [
-        { atMs: 0, path: '/v2/order/list', orderId: 'b', status: 200 },
-        { atMs: 1, path: '/v2/order/withdraw', orderId: 'a', status: 200 },
-      ];
-    },
-    { 'blind sends': 1 },
-  ],
-  [
     'every leak is a finding',
-    (evidence) => {
-      evidence.leaks = [{ place: 'worker.log', what: 'the API key' }];
-    },
+    (evidence) => void Object.assign(evidence, { leaks: [{ place: 'worker.log', what: 'the API key' }] }),
     { secrets: 1 },
   ],
   [
     'a canary that came nowhere shows',
-    (evidence) => {
-      evidence.searched = { ...evidence.searched, neverSeen: ['a Visa number'] };
-    },
+    (evidence) => void Object.assign(evidence, { searched: { ...evidence.searched, neverSeen: ['a Visa number'] } }),
     { 'canaries never seen': 1 },
   ],
   [
     'an audit record that does not hold shows',
-    (evidence) => {
-      evidence.audit = { ...evidence.audit, problems: ['line 2 does not follow from line 1'] };
-    },
+    (evidence) =>
+      void Object.assign(evidence, { audit: { ...evidence.audit, problems: ['line 2 does not follow from line 1'] } }),
     { 'gaps in the audit record': 1 },
   ],
   [
@@ -190,14 +139,6 @@ const FAULTS: [title: string, change: (evidence: Draft) => void, found: Record<s
       if (a && b) evidence.audit = { ...evidence.audit, lines: [{ ...b, atMs: 1_011 }, ...others] };
     },
     { 'gaps in the audit record': 2 },
-  ],
-  [
-    'lines with one id count once, for creates that are two',
-    (evidence) => {
-      evidence.audit = { ...evidence.audit, lines: evidence.audit.lines.map((line) => ({ ...line, id: 'one' })) };
-      evidence.requests = [...evidence.requests.slice(0, 2), ...evidence.requests.slice(0, 2)];
-    },
-    { 'gaps in the audit record': 1 },
   ],
   [
     'a decision that counted on another revision than that of its line shows, and so does an approval',
@@ -216,20 +157,13 @@ const FAULTS: [title: string, change: (evidence: Draft) => void, found: Record<s
     { 'callbacks acknowledged without effect': 1 },
   ],
   [
-    'a callback acknowledged right before its signal shows',
-    (evidence) => say(evidence, 'a', { signalsAtMs: [50_011] }),
-    { 'callbacks acknowledged without effect': 1 },
-  ],
-  [
     'the signal of an earlier callback does not count for a later one',
     (evidence) => say(evidence, 'a', { signalsAtMs: [40_000] }),
     { 'callbacks acknowledged without effect': 1 },
   ],
   [
     'a forged callback that was accepted shows',
-    (evidence) => {
-      evidence.wronglyAccepted = ['a: HTTP 200'];
-    },
+    (evidence) => void Object.assign(evidence, { wronglyAccepted: ['a: HTTP 200'] }),
     { 'forged callbacks accepted': 1 },
   ],
   [

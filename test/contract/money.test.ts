@@ -61,19 +61,11 @@ describe('amounts', () => {
   });
 
   it.each([
-    ['5', 0],
-    ['5.00', 0],
-    ['5.050', 2],
-    ['0.000000000000000001', 18],
-  ])('%s has %i decimal places', (amount, places) => {
-    expect(decimalPlaces(amount)).toBe(places);
-  });
-
-  it.each([
-    ['5', 0],
-    ['5.00', 2],
-    ['1.000', 3],
-  ])('%s is written with %i decimal places', (amount, places) => {
-    expect(writtenPlaces(amount)).toBe(places);
+    ['5', 0, 0],
+    ['5.00', 0, 2],
+    ['5.050', 2, 3],
+    ['0.000000000000000001', 18, 18],
+  ])('%s has %i decimal places, and %i as written', (amount, places, written) => {
+    expect([decimalPlaces(amount), writtenPlaces(amount)]).toEqual([places, written]);
   });
 });

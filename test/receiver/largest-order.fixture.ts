@@ -1,4 +1,4 @@
-import { passesLuhn } from '../../src/contract/wallet-numbers.js';
+import { passesLuhn } from '../../src/contract/masking.js';
 import { MAX_CARDS } from '../../src/contract/wallets.js';
 import { validateOrderInput } from '../../src/validation/order-input.js';
 

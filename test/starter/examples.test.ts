@@ -8,8 +8,8 @@ import { validateScheduleInput } from '../../src/client/schedule-spec.js';
 import type { BatchInput } from '../../src/contract/batch/batch.js';
 import { ORDER_TYPES } from '../../src/contract/order/types.js';
 import { checkWith, parseInput } from '../../src/starter/input.js';
+import { fileOfPeriod } from '../../src/validation/batch-input.js';
 import { validateOrderInput } from '../../src/validation/order-input.js';
-import { fileOfPeriod } from '../../src/validation/periods.js';
 
 const folder = new URL('../../examples/', import.meta.url);
 

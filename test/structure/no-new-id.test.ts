@@ -19,7 +19,7 @@ const ALLOWED: readonly { file: string; words: RegExp }[] = [
   // Warns of another id, and advises the same one.
   { file: 'src/client/errors.ts', words: /Call again with the same id\. A new id/ },
   // Says under which condition alone: the service has confirmed that nothing was paid.
-  { file: 'src/contract/words.ts', words: /its id cannot be used again\. Pay the payee under a new id/ },
+  { file: 'src/contract/attention.ts', words: /its id cannot be used again\. Pay the payee under a new id/ },
   // Readings that are refused; nobody is told what to do.
   { file: 'src/activities/orders-of-ids.ts', words: /shows orders of other ids/ },
   { file: 'src/activities/reconcile/scan.ts', words: /shows orders of other ids/ },

@@ -1,65 +1,42 @@
 import { describe, expect, it } from 'vitest';
-import type { WithdrawRequest } from '../../src/contract/order/request.js';
 import { amountProblem } from '../../src/validation/amounts.js';
 import { attemptOf, failureOf, operations } from '../activities/activity-lab.fixture.js';
 import { planner, ROW } from '../activities/batch/batch-lab.fixture.js';
-import { CARD, OTHER_CARD, SEPA_IBAN } from '../contract/inputs.fixture.js';
+import { CARD } from '../contract/inputs.fixture.js';
 
 describe('an amount as people write it', () => {
   it.each<[amount: string, problem: RegExp]>([
     // A comma stands between thousands first.
-    ['1,000', /commas as separators: 1000 or 1\? write 1000 or 1\.00$/],
-    ['12,500', /commas as separators: 12500 or 12\.5\? write 12500 or 12\.50$/],
+    ['1,000', /separators: 1000 or 1\? write 1000 or 1\.00$/],
     ['1,005', /1005 or 1\.005\? write 1005 or 1\.005$/],
     ['1,0000', /10000 or 1\? write 10000 or 1\.00$/],
     ['1234,567', /1234567 or 1234\.567\?/],
     ['12,50', /decimal comma: write 12\.50$/],
     ['0,500', /decimal comma: write 0\.500$/],
-    ['1,250.00', /commas as separators: leave them out, write 1250\.00$/],
-    ['1,250,000', /leave them out, write 1250000$/],
-    ['1.250,00', /points as separators: leave them out, write 1250\.00$/],
-    ['1.250.000', /points as separators: leave them out, write 1250000$/],
-    ['1,00,000', /commas as separators \(Indian grouping\): leave them out, write 100000$/],
-    ['12,34,567.80', /\(Indian grouping\): leave them out, write 1234567\.80$/],
-    ['1 000', /blanks as separators: leave them out, write 1000$/],
-    ['1\u00a0000,50', /blanks as separators: leave them out, write 1000\.50$/],
-    ['1\u202f000\u202f000', /blanks as separators: leave them out, write 1000000$/],
-    ["1'000.50", /apostrophes as separators: leave them out, write 1000\.50$/],
-    ['1’000', /apostrophes as separators: leave them out, write 1000$/],
-    ['1_000', /underscores as separators: leave them out, write 1000$/],
-    ['1 00', /has a blank: write digits/],
-    ['1,2,3', /has separators: write digits/],
-    // Signs.
-    ['-5', /must be > 0: the minus sign/],
-    ['5-', /must be > 0: the minus sign/],
-    ['−5', /must be > 0: the minus sign/],
-    ['(5)', /must be > 0: the brackets/],
+    ...['1,250.00', '1.250,00'].map((amount): [string, RegExp] => [amount, /leave them out, write 1250\.00$/]),
+    ...['1.250.000', "1'250'000", '1_250_000', '12,50,000', '1\u202f250\u202f000'].map((amount): [string, RegExp] => [
+      amount,
+      /separators: leave them out, write 1250000$/,
+    ]),
+    ['1 00', /has a blank or separators: write digits/],
+    ...['-5', '5-', '−5', '(5)'].map((amount): [string, RegExp] => [amount, /must be > 0: the/]),
     ['+5', /plus sign: leave it out/],
-    ['€5', /currency sign/],
-    ['5₹', /currency sign/],
-    ['USD 5', /currency code/],
-    ['5 руб.', /currency code/],
-    ...['1 Mio', '5 Tsd', '2 mln', '3 lakh', '50 ct', '12.50 Cr', '12k', '$12.50', '12.50 EUR'].map(
-      (amount): [string, RegExp] => [
-        amount,
-        /: write the whole amount in digits, in the currency that the currency field names$/,
-      ],
-    ),
-    ['nan', /is no amount/],
+    ...['€5', 'USD 5', '5 руб.', '1 Mio', '50 ct', '12.50 Cr', '12k'].map((amount): [string, RegExp] => [
+      amount,
+      /: write the whole amount in digits, in the currency that the currency field names$/,
+    ]),
     // What is not a figure.
     ['5\u200b', /invisible character/],
     ['5 ', /blank before or after it/],
     ['５', /digits of another script/],
-    ['1E5', /exponent/],
     ['1,25E-5', /exponent/],
     ['5O', /letter/],
-    ['5%', /percentage/],
     ["'5", /apostrophe/],
     ['007', /begins with 0: write 7$/],
     ['.5', /begins with the point: write 0\.5$/],
     ['5.', /ends with the point: write 5$/],
     ['1..5', /more than one point/],
-    ['', /must be a decimal string/],
+    ['5%', /must be a decimal string/],
   ])('%j is refused as what it is', (amount, problem) => {
     expect(amountProblem(amount)).toMatch(problem);
   });
@@ -73,44 +50,13 @@ describe('an amount as people write it', () => {
   );
 });
 
-/** Amounts with more decimals than their currency has, by where they stand. */
-const TOO_PRECISE: [order: Partial<WithdrawRequest>, field: string, reason: RegExp][] = [
-  [
-    { currency: 'eur', network: 'sepa', wallet: SEPA_IBAN, amount: '1.000' },
-    'amount',
-    /eur allows 2: 1 or 1000\? write 1000 or 1\.00$/,
-  ],
-  [{ amount: '12.5000' }, 'amount', /usd allows 2: 12\.5 or 125000\? write 125000 or 12\.50$/],
-  [
-    {
-      network: 'multiple_cards',
-      wallet: 'cards',
-      amount: '26.00',
-      wallet_details: [
-        { amount: '25.000', wallet: CARD },
-        { amount: '1.00', wallet: OTHER_CARD },
-      ],
-    },
-    'wallet_details[0].amount',
-    /25 or 25000\? write 25000 or 25\.00$/,
-  ],
-];
-
-describe.each(TOO_PRECISE)('%j', (order, field, reason) => {
-  const wanted = { field: expect.stringContaining(field), reason: expect.stringMatching(reason) };
-
-  it('is refused as inline row', async () => {
-    const { plan } = await planner([]);
-    const failure = await failureOf(plan({ file: undefined, rows: [{ ...ROW, ...order }] }));
-    expect(failure.details?.[0]).toEqual([expect.objectContaining({ field: 'rows' }), wanted]);
-  });
-
-  it('is refused as single order, and nothing is sent', async () => {
-    const { run, sandbox } = await planner([]);
-    const failure = await failureOf(run('createOrder', attemptOf('withdraw', { order: { ...ROW, ...order } })));
-    expect(failure).toMatchObject({ type: 'InvalidOrder', nonRetryable: true, details: [[wanted]] });
-    expect(operations(sandbox)).not.toContain('create');
-  });
+it('an amount with more decimals than its currency has is refused with both readings, and nothing is sent', async () => {
+  const { run, sandbox } = await planner([]);
+  const order = { ...ROW, amount: '12.5000' };
+  const failure = await failureOf(run('createOrder', attemptOf('withdraw', { order })));
+  const reason = expect.stringMatching(/usd allows 2: 12\.5 or 125000\? write 125000 or 12\.50$/);
+  expect(failure).toMatchObject({ type: 'InvalidOrder', details: [[{ field: 'order.amount', reason }]] });
+  expect(operations(sandbox)).not.toContain('create');
 });
 
 describe('a currency of three decimals and more', () => {

@@ -15,7 +15,6 @@ const badFields = (input: unknown): string[] => {
 describe('a batch input', () => {
   it.each<[string, BatchInput]>([
     ['with a file', fromFile],
-    ['with rows', inline],
     [
       'with everything',
       {
@@ -39,37 +38,23 @@ describe('a batch input', () => {
 
   it.each<[unknown, string[]]>([
     [undefined, ['input']],
-    [[], ['input']],
     [{ startedBy: 'ann' }, ['file']],
     [{ ...fromFile, rows: [row] }, ['file']],
-    [{ ...fromFile, startedBy: ' ' }, ['startedBy']],
     [{ ...fromFile, batchId: 'a b' }, ['batchId']],
-    [{ ...fromFile, account: 'Shop' }, ['account']],
     [{ ...fromFile, file: { path: '/etc/passwd' } }, ['file.path']],
-    [{ ...fromFile, file: { path: 'C:\\x.csv' } }, ['file.path']],
     [{ ...fromFile, file: { path: 'a.csv', sha256: 'ABC' } }, ['file.sha256']],
     [{ ...fromFile, approvalExpiresMs: 1_000 }, ['approvalExpiresMs']],
     [{ ...fromFile, maxInFlight: 501 }, ['maxInFlight']],
-    [{ ...fromFile, maxInFlight: '5' }, ['maxInFlight']],
-    [{ ...fromFile, stopAfter: { failures: 0.5 } }, ['stopAfter.failures']],
     [{ ...fromFile, stopAfter: { rows: 3 } }, ['stopAfter.rows']],
     [{ ...fromFile, latestSend: 'friday' }, ['latestSend']],
-    [{ ...fromFile, compensation: 'pay-twice' }, ['compensation']],
-    [{ ...inline, rows: [] }, ['rows']],
     [{ ...inline, rows: Array.from({ length: 201 }, () => row) }, ['rows']],
     [{ ...inline, rows: [row, { ...row, amount: 12.5 }] }, ['rows[1].amount']],
     [{ ...inline, rows: [{ ...row, callback_url: 'https://x.example' }] }, ['rows[0].callback_url']],
     [{ ...inline, rows: [{ ...row, description: 'x'.repeat(256) }, 'no row'] }, ['rows[0].description', 'rows[1]']],
-    [{ ...inline, rows: Array.from({ length: 200 }, () => ({ ...row, description: 'x'.repeat(250) })) }, ['rows']],
     // 35,000 characters, but twice as many bytes.
     [{ ...inline, rows: Array.from({ length: 100 }, () => ({ ...row, description: 'ж'.repeat(250) })) }, ['rows']],
   ])('%j is refused', (input, fields) => {
     expect(badFields(input).toSorted()).toEqual(fields);
-  });
-
-  it('is refused without repeating a wallet', () => {
-    const result = validateBatchInput({ ...inline, rows: [{ ...row, amount: '4111111111111111x' }] });
-    expect(JSON.stringify(result)).not.toContain('4111');
   });
 });
 
@@ -79,15 +64,9 @@ const pinned: BatchInput = { ...fromFile, file: { path: 'a.csv', sha256 } };
 describe('a second start', () => {
   it.each<[string, BatchInput, BatchInput]>([
     ['by somebody else', fromFile, { ...fromFile, startedBy: 'bob' }],
-    ['again', fromFile, { ...fromFile, again: true }],
     ['of the same content under another name', pinned, { ...pinned, file: { path: 'b.csv', sha256 } }],
     ['with defaults spelled out', fromFile, { ...fromFile, account: 'default', approval: 'none', resend: 'once' }],
     ['with the same amounts', inline, { ...inline, rows: [{ ...row, amount: '12.5' }] }],
-    [
-      'with keys in another order',
-      inline,
-      { ...inline, rows: [Object.fromEntries(Object.entries(row).toReversed()) as typeof row] },
-    ],
   ])('%s asks for the same', (_, first, second) => {
     expect(batchInputDifferences(second, first)).toEqual([]);
   });
@@ -96,7 +75,6 @@ describe('a second start', () => {
     [['file.sha256'], pinned, { ...pinned, file: { path: 'a.csv', sha256: 'b'.repeat(64) } }],
     [['file.path'], fromFile, { ...fromFile, file: { path: 'other.csv' } }],
     [['file.path', 'rows'], fromFile, inline],
-    [['approval'], fromFile, { ...fromFile, approval: 'required' }],
     [['maxInFlight'], fromFile, { ...fromFile, maxInFlight: 5 }],
     [['rows[0].wallet'], inline, { ...inline, rows: [{ ...row, wallet: '5555555555554444' }] }],
   ])('of another %j is another batch', (fields, first, second) => {

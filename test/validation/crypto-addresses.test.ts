@@ -7,30 +7,19 @@ import { errorsOf, payout } from './refusals.fixture.js';
 const VALID: Readonly<Record<string, readonly string[]>> = {
   bitcoin: [
     '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa',
-    '3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy',
-    'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn',
     '2MzQwSSnBHWHqSAqtTVQ6v47XtaisrJa1Vc',
     'BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4',
     'tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7',
     'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0',
-    'tb1pqqqqp399et2xygdj5xreqhjjvcmzhxw4aywxecjdzew6hylgvsesf3hn0c',
   ],
   ethereum: [
     '0x52908400098527886E0F7030069857D2E4169EE7',
     '0xde709f2102306220921060314715629080e2fb77',
     '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
-    '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
-    '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
-    '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
   ],
-  polygon: ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
   avalanche: ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', 'X-avax1tnuesf6cqwnjw7fxjyk7lhch0vhf0v95wj5jvy'],
   tron: ['TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
-  ripple: [
-    'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh',
-    'rN7n7otQDd6FczFgLdSqtcsAUxDkw6fzRH',
-    'X7AcgcsBL6XDcUb289X4mJ8djcdyKaB5hJDWMArnXr61cqZ',
-  ],
+  ripple: ['rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh', 'X7AcgcsBL6XDcUb289X4mJ8djcdyKaB5hJDWMArnXr61cqZ'],
   litecoin: ['LM2WMpR1Rp6j3Sa59cMXMs1SPzj9eXpGc1', 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9'],
   dogecoin: ['DBXu2kgc3xtvCUWFcxFE3r9hEYgmuaaCyD'],
   dash: ['XdAUmwtig27HBG6WfYyHAzP8n6XC9jESEw'],
@@ -57,10 +46,7 @@ describe('published addresses', () => {
     ['version 1 with the older checksum', 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqh2y7hd'],
     ['a witness of version 0 with the newer checksum', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kemeawh'],
     ['a character that is not in the alphabet', 'bc1p38j9r5y49hruaue7wxjce0updqjuyyx0kh56v8s25huc6995vvpql3jow4'],
-    ['mixed case', 'tb1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq47Zagq'],
-    ['a program of 16 bytes', 'BC1QR508D6QEJXTDG4Y5R3ZARVARYV98GJ9P'],
     ['a program of 40 bytes', 'bc1pw508d6qejxtdg4y5r3zarvary0c5xw7kw508d6qejxtdg4y5r3zarvary0c5xw7kt5nd6y'],
-    ['no program', 'bc1gmk9yu'],
     ['a version that no wallet uses', 'bc1zw508d6qejxtdg4y5r3zarvaryvaxxpcs'],
     ['another prefix', 'tc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq5zuyut'],
     ["another network's", 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
@@ -89,14 +75,10 @@ it('refuses any one changed character of an address with a checksum', () => {
 
 describe('addresses that nobody holds the key of', () => {
   it.each([
-    ['bitcoin', '1111111111111111111114oLvT2'],
     ['bitcoin', '1BitcoinEaterAddressDontSendf59kuE'],
-    ['ethereum', `0x${'0'.repeat(40)}`],
     ['bsc', '0x000000000000000000000000000000000000dEaD'],
-    ['base', `0x${'f'.repeat(40)}`],
     ['tron', 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb'],
     ['ripple', 'rrrrrrrrrrrrrrrrrrrrBZbvji'],
-    ['xrp', 'rrrrrrrrrrrrrrrrrNAMEtxvNvQ'],
   ])('%s %s is refused', (network, address) => {
     expect(walletFormatProblem(network, address)).toMatch(/is lost/);
   });
@@ -107,9 +89,6 @@ describe('payment links are refused with where the tag belongs', () => {
     ['ripple', 'rN7n7otQDd6FczFgLdSqtcsAUxDkw6fzRH?dt=104653012'],
     ['stellar', 'GAAZI4TCR3TY5OJHCTJC2A4QSY6CJWJH5IAJTGKIN2ER7LBNVKOCCWN7?memo=7'],
     ['monero', 'monero:4AdUndXHHZ6cfufTMvppY6JwXNouMBzSkbLYfpAV5Usx'],
-    ['ton', 'ton://transfer/EQabc'],
-    ['litecoin', 'litecoin:LM2WMpR1Rp6j3Sa59cMXMs1SPzj9eXpGc1'],
-    ['polygon', 'ethereum:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed@137'],
   ])('%s %s', (network, address) => {
     expect(walletFormatProblem(network, address)).toMatch(/^\*{4}.*: a payment link, .* wallet_memo$/);
   });
@@ -119,7 +98,6 @@ describe('networks that are not known here', () => {
   it.each([
     ['kaspa', 'kaspa:qqkqkzjvr7zwxxmjxjkmxxdwju9kjs6e9u82uh59z07vgaks6gg62v8707g73'],
     ['ton', '0:83dfd552e63729b472fcbcc8c45ebcc6691702558b68ec7527e1ba403a0f31a8'],
-    ['rsk', '0x52908400098527886E0F7030069857D2E4169eE7'],
     ['litecoin', `ltcmweb1${'q'.repeat(100)}`],
     ['bank', 'ACCOUNT-1'],
   ])('%s: printable ASCII passes', (network, address) => {
@@ -129,7 +107,6 @@ describe('networks that are not known here', () => {
   it.each([
     ['bank', 'АB12345678', 'U+0410'],
     ['monero', '4AdUndXHHZ6cfufTMvppY6JwXNouMBzSkbLYfpAV5Us×', 'U+00D7'],
-    ['cosmos', 'cosmos1１', 'U+FF11'],
     ['bank', 'DE88370400440532013000', 'reads as an IBAN'],
     ['card', '0000000000000000', 'check digit'],
   ])('%s: %s is refused', (network, address, reason) => {

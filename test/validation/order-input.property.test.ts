@@ -1,27 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { passesLuhn } from '../../src/contract/masking.js';
 import { ORDER_TYPES } from '../../src/contract/order/types.js';
-import { passesLuhn } from '../../src/contract/wallet-numbers.js';
 import { withoutNulls } from '../../src/contract/without-nulls.js';
 import { validateOrderInput } from '../../src/validation/order-input.js';
 import { REQUESTS, SEPA_IBAN } from '../contract/inputs.fixture.js';
 
 const types = fc.constantFrom(...ORDER_TYPES);
-const names = [
-  'order',
-  'revertTo',
-  'compensation',
-  'order_id',
-  'amount',
-  'amount_to',
-  'currency',
-  'network',
-  'network_to',
-  'wallet',
-  'wallet_details',
-  'client_info',
-  'description',
-];
+const names = (
+  'order revertTo compensation order_id amount amount_to currency network network_to wallet wallet_details ' +
+  'client_info description'
+).split(' ');
 const garbage = fc.anything({
   key: fc.oneof(fc.constantFrom(...names, '__proto__', 'constructor'), fc.string()),
   withBigInt: true,
@@ -36,8 +25,6 @@ const fields = fc.constantFrom(...names.slice(2));
 const cardNumbers = fc
   .stringMatching(/^[1-9]\d{14}$/)
   .map((digits) => `${digits}${[...'0123456789'].find((last) => passesLuhn(digits + last))}`);
-const amounts = fc.stringMatching(/^[1-9]\d{0,8}(\.\d{1,8})?$/);
-const orderIds = fc.stringMatching(/^[A-Za-z0-9]{1,12}-[A-Za-z0-9]{1,7}$/);
 
 /** Every string in which a value occurs. */
 const shows = (errors: unknown, value: string) => JSON.stringify(errors).includes(value);
@@ -72,33 +59,10 @@ describe('validateOrderInput', () => {
     );
   });
 
-  it('keeps every valid payout as it is, also after a trip through JSON', () => {
-    fc.assert(
-      fc.property(cardNumbers, amounts, orderIds, (wallet, amount, order_id) => {
-        const input = { order: { ...REQUESTS.withdraw, wallet, amount, order_id } };
-        const checked = validateOrderInput('withdraw', input);
-        expect(checked).toEqual({ input });
-        expect(validateOrderInput('withdraw', JSON.parse(JSON.stringify(checked)).input)).toEqual(checked);
-      }),
-    );
-  });
-
   it('never shows a wallet or e-mail in an error, wherever it was put', () => {
     const secrets = fc.oneof(cardNumbers, fc.constant(SEPA_IBAN), fc.constant('jane.doe@example.com'));
-    const places = fc.uniqueArray(
-      fc.constantFrom(
-        'order_id',
-        'amount',
-        'currency',
-        'network',
-        'wallet',
-        'wallet_memo',
-        'description',
-        'walet',
-        'callback_url',
-      ),
-      { minLength: 1 },
-    );
+    const fieldNames = 'order_id amount currency network wallet wallet_memo description walet callback_url'.split(' ');
+    const places = fc.uniqueArray(fc.constantFrom(...fieldNames), { minLength: 1 });
     fc.assert(
       fc.property(secrets, places, fc.boolean(), (secret, fields, asKey) => {
         const order = { ...REQUESTS.withdraw, x: 1, ...Object.fromEntries(fields.map((field) => [field, secret])) };

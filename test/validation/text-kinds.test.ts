@@ -3,7 +3,7 @@ import { addressCreateSchema } from '../../src/payment-service/queries.js';
 import { validateOrderInput } from '../../src/validation/order-input.js';
 import { textProblem } from '../../src/validation/text-kinds.js';
 import { inputWith, SEPA_IBAN } from '../contract/inputs.fixture.js';
-import { BANK_UA, errorsOf, payout, SEPA } from './refusals.fixture.js';
+import { errorsOf, payout, SEPA } from './refusals.fixture.js';
 
 const DETAILS = 'order.wallet_details';
 const named = (recipient_name: string) => payout('sepa', SEPA_IBAN, { ...SEPA, recipient_name });
@@ -15,26 +15,15 @@ const REFUSED: [string, unknown, string, RegExp][] = [
   ['a no-break space at the end of a memo', memo('104653012\u00a0'), 'order.wallet_memo', /blank/],
   ['a no-break space inside a memo', memo('tag\u00a0653'), 'order.wallet_memo', /U\+00A0 \(a blank/],
   ['full-width digits', memo('１０４'), 'order.wallet_memo', /U\+FF11 \(a digit/],
-  ['Arabic digits', memo('١٠٤'), 'order.wallet_memo', /U\+0661 \(a digit/],
   ['a variation selector', memo('1\ufe0f'), 'order.wallet_memo', /U\+FE0F \(an invisible/],
-  ['a Greek letter in a memo', memo('tag-Α1'), 'order.wallet_memo', /U\+0391 \(a Greek letter/],
   ['half of a surrogate pair', memo('1\ud800'), 'order.wallet_memo', /U\+D800/],
-  ['a blank before a bank code', payout('bank', 'acc', { bank_code: ' 044' }), `${DETAILS}.bank_code`, /blank/],
   ['a Cyrillic bank code', payout('bank', 'acc', { bank_code: 'АВ12' }), `${DETAILS}.bank_code`, /Cyrillic/],
   ['a Cyrillic letter in a wallet', payout('monero', '4Аbc'), 'order.wallet', /\*{4}: .*Cyrillic/],
   ['a name of nothing but an override', named('\u202e'), `${DETAILS}.recipient_name`, /direction of reading/],
-  ['an isolate in a name', named('Anna \u2066Smith'), `${DETAILS}.recipient_name`, /U\+2066/],
-  ['a soft hyphen in a name', named('Anna\u00adSmith'), `${DETAILS}.recipient_name`, /U\+00AD/],
   ['a Korean filler in a name', named('Anna\u3164'), `${DETAILS}.recipient_name`, /U\+3164/],
   ['a joiner in a Latin name', named('Anna\u200dSmith'), `${DETAILS}.recipient_name`, /U\+200D/],
   ['digits of another script in a name', named('Anna ２'), `${DETAILS}.recipient_name`, /U\+FF12/],
   ['a lost letter in a name', named('M\ufffdller'), `${DETAILS}.recipient_name`, /U\+FFFD/],
-  [
-    'a blank before the name of a bank',
-    payout('bank_ua', 'UA213223130000026007233566001', { ...BANK_UA, recipient_bank: ' Bank' }),
-    `${DETAILS}.recipient_bank`,
-    /blank/,
-  ],
   [
     'a Cyrillic letter in an e-mail',
     payout('sepa', SEPA_IBAN, { ...SEPA, recipient_email: 'jаne@example.com' }),
@@ -65,10 +54,8 @@ describe('texts of orders', () => {
     ['a Persian name with a non-joiner', named('علی\u200cرضا')],
     ['a Malayalam name that ends in a joiner', named('മോഹന്\u200d')],
     ['a Japanese name with a wide blank', named('山田\u3000太郎')],
-    ['a name with digits and signs', named("O'Neil & Söhne GmbH (No. 2)")],
     ['a memo of words', memo('invoice 12 / part 3')],
     ['a description of any script and with signs', inputWith('withdraw', { description: 'Оплата №5 — 👩‍👧' })],
-    ['a client id of any script', client('клиент ')],
   ])('%s is accepted', (_, input) => {
     expect(errorsOf('withdraw', input)).toEqual([]);
   });

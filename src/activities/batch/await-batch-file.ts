@@ -6,8 +6,7 @@ import type { AwaitBatchFileInput, PeriodBatch } from '../../contract/batch/acti
 import type { ScheduledBatchInput } from '../../contract/batch/batch.js';
 import { INVALID_INPUT } from '../../contract/failures.js';
 import { batchWorkflowId, DEFAULT_ACCOUNT, periodBatchId } from '../../contract/names.js';
-import { validateScheduledBatchInput } from '../../validation/batch-input.js';
-import { fileOfPeriod, periodAt } from '../../validation/periods.js';
+import { fileOfPeriod, periodAt, validateScheduledBatchInput } from '../../validation/batch-input.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure, comeBackIn, invalidInput } from '../failures.js';
 import { lastHeartbeat } from '../only-attempt.js';

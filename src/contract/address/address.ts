@@ -39,7 +39,6 @@ export interface FindAddressInput extends Omit<CreateAddressInput, 'knownRun'> {
   delayMs?: number;
 }
 
-/** What became of one address create attempt. */
 export type CreateAddressAnswer =
   | ({ kind: 'created' } & FoundAddress)
   | ({ kind: 'found' } & FoundAddress)

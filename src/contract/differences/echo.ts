@@ -1,11 +1,5 @@
 import { maskName, maskWallet } from '../masking.js';
-import {
-  type CreateRequest,
-  type EchoedField,
-  type Privacy,
-  REQUEST_FIELDS,
-  type RequestFields,
-} from '../order/request.js';
+import { type CreateRequest, type EchoedField, REQUEST_FIELDS, type RequestFields } from '../order/request.js';
 import { factsOf, ORDER_TYPES, type OrderType, orderSides } from '../order/types.js';
 import type { Order } from '../service-objects.js';
 import { MULTIPLE_CARDS } from '../wallets.js';
@@ -73,8 +67,8 @@ export interface EchoDifferences {
 }
 
 /**
- * In what an order of the service differs from what we asked for; nothing hard = it is ours. Details count as one field.
- * One thing that is not shown at all is only soft, and only where everything else agrees: two of them could be anybody's.
+ * Returns how an order of the service differs from our request; without a hard difference it is ours. One field that is
+ * not shown is soft if all others agree; two of them could be anybody's.
  */
 export function echoDifferences(type: OrderType, request: CreateRequest, order: Order): EchoDifferences {
   const fields: RequestFields = request;
@@ -94,34 +88,13 @@ export function echoDifferences(type: OrderType, request: CreateRequest, order: 
   return { hard: named('other'), soft: named('form') };
 }
 
-/** Cards shown of a payout to several. */
-const MAX_PARTS = 5;
-
 /** A value for people: public ones in clear, wallets masked, of everything else only that something is there. */
 function shown(field: string, value: unknown): string {
   if (isBlank(value)) return 'none';
-  if (field === 'wallet_details' && Array.isArray(value)) return parts(value);
-  switch (privacyOf(field)) {
-    case 'public':
-      return maskName(String(value));
-    case 'wallet':
-      return maskWallet(String(value));
-    default:
-      return '****';
-  }
-}
-
-/** The type of an order is no field of its request. */
-const privacyOf = (field: string): Privacy =>
-  field === 'order_type' ? 'public' : (REQUEST_FIELDS[field as keyof RequestFields]?.privacy ?? 'private');
-
-function parts(cards: readonly unknown[]): string {
-  const one = (card: unknown): string => {
-    const { wallet, amount } = Object(card) as Record<string, unknown>;
-    return `${maskName(String(amount ?? '?'))} to ${typeof wallet === 'string' ? maskWallet(wallet) : 'none'}`;
-  };
-  const more = cards.length > MAX_PARTS ? ` and ${cards.length - MAX_PARTS} more` : '';
-  return `${cards.slice(0, MAX_PARTS).map(one).join(' + ')}${more}`;
+  // The type of an order is no field of its request.
+  const privacy = field === 'order_type' ? 'public' : REQUEST_FIELDS[field as keyof RequestFields]?.privacy;
+  if (privacy === 'public') return maskName(String(value));
+  return privacy === 'wallet' ? maskWallet(String(value)) : '****';
 }
 
 function shownAmount({ expected_amount_from: from, expected_amount_to: to, ...order }: Order, field: string): string {

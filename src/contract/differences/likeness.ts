@@ -5,7 +5,6 @@ import { canonicalWallet, writtenLike } from '../wallets.js';
 /** Compares two values that are no objects; `key` is the name of the field they stand in. */
 export type SameLeaf = (a: unknown, b: unknown, key: string) => boolean;
 
-/** Returns true for objects and lists. */
 const isTree = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** Absent, null or ''. */
@@ -42,13 +41,10 @@ const isNumeric = (value: unknown): boolean => typeof value === 'string' || type
 export type Likeness = 'same' | 'form' | 'hidden' | 'other';
 
 const FROM_BEST: readonly Likeness[] = ['same', 'form', 'hidden', 'other'];
-
-/** The worst of some likenesses; 'same' for none. */
 export const worst = (...all: Likeness[]): Likeness => FROM_BEST.findLast((each) => all.includes(each)) ?? 'same';
 
 /** Fewer characters than these tell nothing about a wallet. */
 const MIN_VISIBLE = 4;
-
 /** What services put for characters that are not to be seen. Single letters X and numbers signs occur in texts and memos. */
 const MASKS = { card: /[*•…#Xx]+/, wallet: /[*•…]+|#+|[Xx]{3,}/, text: /[*•…]+|#{2,}/ } as const;
 
@@ -76,7 +72,6 @@ function likeText(asked: unknown, shown: unknown, compare: (asked: string, shown
 
 const withoutBlanks = (text: string): string => text.replace(/\s/g, '');
 
-/** Likeness of the wallet of a payout on a network. */
 export const likeWallet = (network: string | null, asked: unknown, shown: unknown): Likeness =>
   likeText(asked, shown, (mine, theirs) => {
     const [wanted, written] = [canonicalWallet(network, mine), writtenLike(network, mine, theirs)];
@@ -91,7 +86,6 @@ export const likeMemo = (asked: unknown, shown: unknown): Likeness =>
     mine.trim() === theirs.trim() ? 'form' : likeMasked(mine.trim(), theirs.trim(), MASKS.text),
   );
 
-/** Likeness of a code of a currency, network or type. */
 export const likeCode = (asked: unknown, shown: unknown): Likeness =>
   likeText(asked, shown, (mine, theirs) => (mine.toLowerCase() === theirs.trim().toLowerCase() ? 'form' : 'other'));
 

@@ -28,24 +28,28 @@ function inOneForm(target: unknown): unknown {
   };
 }
 
-/** What a start asks for, with the defaults filled in; the batch it came from is not part of it. */
-function wantedOrder(input: Partial<RunInput> | null | undefined): Record<string, unknown> {
-  return {
-    account: input?.account ?? DEFAULT_ACCOUNT,
-    order: inOneForm(input?.order),
-    compensation: input?.compensation,
-    revertTo: inOneForm(input?.revertTo),
-    resend: input?.resend ?? 'once',
-    latestSend: input?.latestSend,
-  };
-}
+const DEFAULTS: Readonly<Record<string, unknown>> = { account: DEFAULT_ACCOUNT, resend: 'once', approval: 'none' };
+const OF_ORDER = ['account', 'order', 'compensation', 'revertTo', 'resend', 'latestSend'];
+const OF_BATCH = 'account rows approval approvalExpiresMs compensation resend maxInFlight stopAfter latestSend'.split(
+  ' ',
+);
+
+/** Fields in which two inputs differ, with the defaults filled in. Tolerates input that was never validated. */
+const inputDifferences = (fields: readonly string[], mine: unknown, theirs: unknown): string[] =>
+  fields.flatMap((field) => {
+    const wanted = (input: unknown): unknown => {
+      const value = (input as Record<string, unknown> | null | undefined)?.[field] ?? DEFAULTS[field];
+      return field === 'order' || field === 'revertTo' ? inOneForm(value) : value;
+    };
+    return differences(wanted(mine), wanted(theirs), field, sameValue);
+  });
 
 /** How a start names the field; the type of an order is no field of its request. */
 const pathOf = (field: string): string => (field === 'order_type' ? field : `order.${field}`);
 
 /**
- * Fields in which a start differs from the run that has its order id; [] = it may attach. Amounts compare numerically,
- * wallets by their one form; null, '' and absent are the same. `run`, as it was started, may never have been validated.
+ * Returns the fields in which a start differs from the run that has its order id; [] = it may attach. `run` may never
+ * have been validated.
  */
 export function startDifferences(
   type: OrderType,
@@ -55,23 +59,7 @@ export function startDifferences(
   // A run recovered from the order list was not started with what was asked for: the order that the list showed tells.
   const listed = asked.recovered ? undefined : run?.recovered?.listed;
   if (listed) return echoDifferences(type, asked.order, listed).hard.map(pathOf);
-  const [mine, theirs] = [wantedOrder(asked), wantedOrder(run)];
-  return Object.keys(mine).flatMap((field) => differences(mine[field], theirs[field], field, sameValue));
-}
-
-/** What a start asks for, with the defaults filled in. Who asks, and whether anew, is not part of it. */
-function wantedBatch(input: Partial<BatchInput> | null | undefined): Record<string, unknown> {
-  return {
-    account: input?.account ?? DEFAULT_ACCOUNT,
-    rows: input?.rows,
-    approval: input?.approval ?? 'none',
-    approvalExpiresMs: input?.approvalExpiresMs,
-    compensation: input?.compensation,
-    resend: input?.resend ?? 'once',
-    maxInFlight: input?.maxInFlight,
-    stopAfter: input?.stopAfter,
-    latestSend: input?.latestSend,
-  };
+  return inputDifferences(OF_ORDER, asked, run);
 }
 
 /** A file is its content: under another name it is the same file, where both hashes are known. */
@@ -82,7 +70,5 @@ function fileDifferences(a: BatchInput['file'], b: BatchInput['file']): string[]
 
 /** Fields in which two starts of one batch id differ; [] = a start may attach. Tolerates input never validated. */
 export function batchInputDifferences(a: BatchInput, b: BatchInput): string[] {
-  const [mine, theirs] = [wantedBatch(a), wantedBatch(b)];
-  const others = Object.keys(mine).flatMap((field) => differences(mine[field], theirs[field], field, sameValue));
-  return [...fileDifferences(a.file, b?.file), ...others];
+  return [...fileDifferences(a.file, b?.file), ...inputDifferences(OF_BATCH, a, b)];
 }

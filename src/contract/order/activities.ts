@@ -7,32 +7,25 @@ import type { CreateRequest } from './request.js';
 import type { Elsewhere, SentTo } from './sent-to.js';
 import { factsOf, type OrderType } from './types.js';
 
-/** Inputs and answers of activities. They live in histories: fields may be added, never renamed. */
+/* Inputs and answers of activities. They live in histories: fields may be added, never renamed. */
 
 /** Pace of orders. Only activity results bring it, so a changed setting changes no replay. */
 export interface Pace {
   pollInitialMs: number;
-  /** Longest wait between two status polls. */
   pollMaxMs: number;
-  /** How long absence must last after an uncertain create. */
   settleWindowMs: { atOnce: number; deposit: number };
-  /** Time between the two readings that must agree before money moves. */
   confirmDelayMs: number;
 }
 
-/**
- * Returns how long absence must last: long for types that move money at once, short for deposits.
- */
+/** Returns how long absence must last: long for types that move money at once. */
 export const windowOf = ({ settleWindowMs }: Pace, type: OrderType): number =>
   factsOf(type).movesMoneyAtOnce ? settleWindowMs.atOnce : settleWindowMs.deposit;
 
 /** Returns the age in ms at which an answer must show an order. */
 export const visibleAfterMs = (pace: Pace, type: OrderType): number => windowOf(pace, type) / 2;
 
-/** Shorter waits are not worth a timer. */
 const SHORTEST_TIMER_MS = 1_000;
 
-/** Returns the wait before the first poll; 0 without one. */
 export const beforePollsMs = (pace: Pace | undefined): number =>
   pace && pace.pollInitialMs >= SHORTEST_TIMER_MS ? pace.pollInitialMs : 0;
 
@@ -47,23 +40,17 @@ export interface Circumstances {
   pace: Pace;
   /** Account that was asked; pinned with the order at its first send. */
   sentTo: SentTo;
-  /** Absent without rates. */
   payers?: Payers;
   onlyByCommand?: OnlyByCommand;
-  /**
-   * Temporal was restored then, and may have forgotten a create that the service does not show yet.
-   */
+  /** Temporal was restored then, and may have forgotten a create. */
   restoredAtMs?: number;
   /** Run that asked. After a reset, answers of the earlier run stay in the history. */
   runId?: string;
 }
 
-/**
- * 'first': this run sent nothing. 'absent': an earlier create is proven absent. 'none': only look.
- */
+/** 'first': this run sent nothing. 'absent': an earlier create is proven absent. */
 export type SendPermission = 'first' | 'absent' | 'none';
 
-/** One attempt to create an order. */
 export interface CreateOrderInput {
   type: OrderType;
   account: string;
@@ -72,11 +59,8 @@ export interface CreateOrderInput {
   /** Differs from the activity's own run id after a reset. */
   firstExecutionRunId: string;
   permission: SendPermission;
-  /**
-   * Run that read absence. In another run it proves nothing, because that run may have sent since.
-   */
+  /** Run that read absence. In another run it proves nothing. */
   provenIn?: string;
-  /** The only account that it may be sent to. */
   sentTo?: SentTo;
   /** The amount above the cap that an operator approved last. */
   approved?: ApprovedAmount;
@@ -106,7 +90,6 @@ export type CreateVerdict =
   | { kind: 'conflict'; order: Order; differences: string[] }
   | ({ kind: 'duplicates' } & DuplicateOrders)
   | { kind: 'notSent'; reason: string }
-  /** Nothing was sent or executed. */
   | { kind: 'rateLimited'; retryAfterMs: number }
   /** `excerpt`: the service's answer, masked. */
   | { kind: 'rejected'; excerpt?: string }
@@ -117,19 +100,11 @@ export type CreateVerdict =
    * `reset`: an attempt of the earlier run may be in flight. `retryAfterMs`: "too many requests",
    * so a re-send is free. `underOtherId`: our order under another form of its id.
    */
-  | {
-      kind: 'uncertain';
-      reason: string;
-      reset?: true;
-      timedOut?: true;
-      retryAfterMs?: number;
-      underOtherId?: Order;
-    };
+  | { kind: 'uncertain'; reason: string; reset?: true; timedOut?: true; retryAfterMs?: number; underOtherId?: Order };
 
 /** Answer of the create activity. `notes`: skipped checks; `caps`: limits of the next attempt. */
 export type CreateAnswer = Circumstances & CreateVerdict & { notes?: string[]; caps?: Record<string, string> };
 
-/** One signed look-up, by `orderUuid` or by order id. */
 export interface LookUpInput {
   type: OrderType;
   account: string;
@@ -139,7 +114,6 @@ export interface LookUpInput {
   known?: true;
   /** Account of the order; another one's answer is no reading. */
   sentTo?: SentTo;
-  /** As in CreateOrderInput. */
   approved?: ApprovedAmount;
   /** `why` of the last answer. While it holds, the server asks again. */
   told?: string;
@@ -168,13 +142,10 @@ export type LookUpReading =
   /** `said`: answer of the status operation, for operators. */
   | { kind: 'absent'; said?: string; control?: Control };
 
-/** Answer of a look-up, read at `readAtMs` by the worker's clock. */
 export type LookUpAnswer = Partial<Circumstances> & LookUpReading & { readAtMs: number };
-
 /** Answer without a reading: the worker may ask another account. Given once for each reason. */
 export type ElsewhereAnswer = { kind: 'elsewhere' } & Elsewhere;
 
-/** Polls the status until it is final. */
 export interface PollInput {
   account: string;
   orderId: string;
@@ -183,19 +154,15 @@ export interface PollInput {
   sentTo?: SentTo;
   /** An undocumented status was reported. */
   tolerateAll?: boolean;
-  /**
-   * 'untold': answers `silent` after ATTENTION_AFTER_MS. 'told': answers with the first reading.
-   */
+  /** 'untold': answers `silent` after ATTENTION_AFTER_MS. 'told': answers with the first reading. */
   silence?: 'untold' | 'told';
 }
 
 /** No reading for long. `elsewhere`: another account; `keyRefused`: the service's answer. */
 export type Silent = { silent: true; elsewhere?: true; keyRefused?: string };
 
-/** Answer of a poll. */
 export type PollAnswer = Order | Silent;
 
-/** Asks why there is no clear answer, about an order or any. */
 export interface WhySilentInput {
   account: string;
   orderId?: string;
@@ -209,7 +176,6 @@ export interface WhySilentAnswer {
   turn?: Turn;
 }
 
-/** Asks whether a task only waits for its turn. */
 export interface TurnInput {
   account: string;
   taskQueue: string;
@@ -231,17 +197,14 @@ export interface OutcomeReading extends Reading {
   unreadFollowUps?: true;
 }
 
-/** `elsewhere`: the worker may ask another account. */
 export type OutcomeAnswer = OutcomeReading | { elsewhere: true };
 
-/** Asks for status and list item of a final order. */
 export type ReadOutcomeInput = Pick<PollInput, 'account' | 'orderId' | 'sentTo'> & {
   orderUuid: string;
   /** Order whose follow-ups are looked for, and the known ones. */
   followUps?: { of: string; known: string[] };
 };
 
-/** Asks whether limits, precision and balance allow a follow-up. */
 export interface CheckFollowUpInput extends Pick<LookUpInput, 'account' | 'type' | 'request'> {
   order: Pick<LookUpInput, 'type' | 'request'>;
 }

@@ -19,13 +19,9 @@ export interface AfterEndResult {
   decisions?: DecisionRecord[];
 }
 
-/** Amounts that a final order keeps. */
 export const FINAL_AMOUNTS = ['amount_from', 'amount_to', 'amount_from_fee', 'amount_to_fee'] as const;
-
-/** Shown if the service has no order under the id. */
 export const NO_ORDER = 'no order';
 
-/** Returns an order's uuid, status and amounts as one text. */
 export function shownOf({ order_uuid: uuid, status, ...order }: Order): string {
   const amounts = FINAL_AMOUNTS.map((field) => `${field} ${amountShown(order[field])}`);
   return `order ${uuid} ${status.slice(0, 40)} (${amounts.join(', ')})`;

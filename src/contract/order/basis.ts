@@ -20,7 +20,6 @@ export type Basis = Pick<Order, 'order_uuid' | 'user_order_id' | (typeof BASIS_F
   balance_changes: BalanceChange[];
 };
 
-/** A final order, its balance changes, and fields in which status and list item differ. */
 export interface Reading {
   order: Order;
   changes: BalanceChange[];

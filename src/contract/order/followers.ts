@@ -33,10 +33,8 @@ export type ReceivedReading =
   /** `said`: answer of the status operation, for operators. */
   | { kind: 'absent'; said: string };
 
-/** Answer of the look-up of a received order. */
 export type LookUpReceivedAnswer = Circumstances & ReceivedReading;
 
-/** Returns the request of a received order, named by the service's own id. */
 export const receivedRequest = (type: ReceivedType, order: Order): CreateRequest => ({
   ...requestOfOrder(type, order),
   order_id: order.order_uuid,

@@ -9,8 +9,6 @@ import type { OrderType } from './types.js';
 
 export type { ReceivedDepositInput } from '../../validation/input-schemas.js';
 export type { Remainder, RevertTarget } from './messages.js';
-
-/** Policy when an order ends partially or in error; by default, see the table in docs. */
 export type CompensationPolicy = NonNullable<OptionShapes['compensation']>;
 
 /** Options that only our own code sets. Starts from outside with one of them are refused. */
@@ -22,15 +20,11 @@ interface InternalOptions {
    * compared; `sentTo`: where it was listed. Needs `compensation: 'report'`.
    */
   recovered?: { order_uuid: string; listed?: Order; sentTo?: SentTo };
-  /** The only account that this order may be sent to. */
   sentTo?: SentTo;
-  /**
-   * Beside `sentUntil`: that run's account is unknown, so only an operator may permit a re-send.
-   */
+  /** Beside `sentUntil`: that run's account is unknown, so only an operator may permit a re-send. */
   accountUnknown?: true;
 }
 
-/** Names of the internal options. */
 export const INTERNAL_OPTIONS = [
   'followUpOf',
   'recovered',
@@ -38,7 +32,6 @@ export const INTERNAL_OPTIONS = [
   'accountUnknown',
 ] as const satisfies readonly (keyof InternalOptions)[];
 
-/** Options of an order workflow beside its order. */
 export interface RunOptions extends OptionShapes, InternalOptions {}
 
 /** Input with which callers start one of the six order workflows. */
@@ -46,7 +39,6 @@ export interface OrderInput<T extends OrderType = OrderType> extends OptionShape
   order: CreateRequests[T];
 }
 
-/** Input of a run, as its history holds it. */
 export interface RunInput<T extends OrderType = OrderType> extends OrderInput<T>, InternalOptions {}
 
 /** Result of compensation. `order_id`: of the last follow-up. */
@@ -58,7 +50,6 @@ export interface CompensationResult {
   outcome?: FinalStatus;
 }
 
-/** Result of an order that exists at the service. */
 export interface OrderResult {
   outcome: FinalStatus;
   order: Order;
@@ -67,13 +58,11 @@ export interface OrderResult {
   /** Actual − expected amounts, as signed decimal strings. */
   difference?: { from?: Amount; to?: Amount };
   remainder?: Remainder[];
-  /** Why the remainder is unknown. */
   remainderUnknown?: string;
   compensation?: CompensationResult;
   /** Fields that the service shows in another form, or that an operator accepted. */
   echoDifferences?: string[];
   /** Checks that were skipped or only reported at the send. */
   notes?: string[];
-  /** All decisions, oldest first. */
   decisions?: DecisionRecord[];
 }

@@ -1,4 +1,3 @@
-/** Fields of an order that are usually null. */
 const USUALLY_NULL = (
   'description amount_from network_from deposit_from_user wallet_from wallet_memo_from amount_to network_to ' +
   'withdraw_to_user wallet_to wallet_memo_to wallet_to_details wallet_to_transactions amount_from_fee amount_to_fee ' +
@@ -20,7 +19,6 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 /** Compacts an activity's answer: leaves out usual values of its order. */
 export const leanAnswer = <T>(answer: T): T => withOrders(answer, leanOrder);
 
-/** Expands an activity's answer again. */
 export const wholeAnswer = <T>(answer: T): T => withOrders(answer, (order) => ({ ...USUAL, ...order }));
 
 /** Answers are orders, or hold one under `order`. */

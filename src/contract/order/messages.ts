@@ -24,7 +24,6 @@ export interface CallbackHint {
 
 /** Minutes without an answer of the service after which attention is raised. */
 export const ATTENTION_AFTER_MIN = 15;
-/** The same in milliseconds. */
 export const ATTENTION_AFTER_MS = ATTENTION_AFTER_MIN * 60_000;
 
 /** Limit of an approval above a cap. Without `amount`, rates cannot estimate it. */
@@ -41,16 +40,13 @@ export type OrderPhase = 'creating' | 'uncertain' | 'following' | 'compensating'
  * `amount` and `currency` are to be approved.
  */
 export interface Attention extends Partial<ApprovedAmount> {
-  /** As lists show it. */
   code: AttentionCode;
   reason: string;
   since: string;
   allowed: DecideAction[];
 }
 
-/**
- * Answer of the `orderState` query. `revision` grows by 1 with every change of phase or attention.
- */
+/** Answer of `orderState`. `revision` grows by 1 with every change of phase or attention. */
 export interface OrderState {
   phase: OrderPhase;
   revision: number;
@@ -59,20 +55,15 @@ export interface OrderState {
   /** The service's last known status; null without a known order. */
   status: string | null;
   order: Order | null;
-  /** What the order waits for, in words. */
   waitingFor: string;
   attention?: Attention;
   /** It was cancelled after a send: it is followed, and moves no more money without a decision. */
   cancelRequested?: true;
-  /** Decisions that are possible now. */
   decisions: DecisionChoice[];
-  /** Last report of a worker. */
   onlyByCommand?: OnlyByCommand;
-  /** ISO time of the last answered look-up. */
   lastLookupAt: string | null;
 }
 
-/** Decisions on a parked order. */
 export const DECIDE_ACTIONS = [
   'adopt',
   'resend',
@@ -84,7 +75,6 @@ export const DECIDE_ACTIONS = [
   'refuse',
 ] as const;
 
-/** One of the decide actions. */
 export type DecideAction = (typeof DECIDE_ACTIONS)[number];
 
 /**
@@ -108,13 +98,10 @@ export interface Decision extends Partial<ApprovedAmount> {
   signature?: Signature;
 }
 
-/** A decision that is possible now. */
 export interface DecisionChoice {
   does: string;
-  /** How much it may move. */
   amount?: Amount;
   currency?: string;
-  /** Field that the operator has to add. */
   needs?: 'order_uuid' | 'revertTo' | 'wallet_details';
   /** Why it must be read, and never decided together with others. */
   alone?: string;

@@ -1,4 +1,3 @@
-/** An order that the service confirmed. */
 export interface Witness {
   order_id: string;
   order_uuid: string;
@@ -12,10 +11,8 @@ export interface SentTo {
   witness?: Witness;
 }
 
-/** An account as a process uses it. */
 export interface UsedAccount {
   name: string;
-  /** As in `SentTo.account`. */
   id: string;
   /** Fingerprints of earlier keys of the same account. */
   predecessors?: readonly string[];
@@ -25,17 +22,11 @@ export interface UsedAccount {
 export interface Elsewhere {
   /** What differs, what it means for the money and what to do; never a key. */
   why: string;
-  /** The worker's account. */
   here: SentTo;
 }
 
-/** Returns the one string for an account. */
 export const accountId = (endpoint: string, fingerprint: string): string => `${endpoint}#${fingerprint}`;
-
-/** Returns the base URL of an account. */
 export const endpointOf = (account: string): string => account.slice(0, account.lastIndexOf('#'));
-
-/** Returns the fingerprint of the account's API key. */
 export const fingerprintOf = (account: string): string => account.slice(account.lastIndexOf('#') + 1);
 
 /** Returns true if the account in use is the pinned one or its successor by a key rotation. */
@@ -44,9 +35,7 @@ export function isSameAccount(pin: SentTo, { id, predecessors = [] }: Omit<UsedA
   return known.includes(pin.account);
 }
 
-/**
- * Returns the question to an operator if the account in use is not the pinned one or its successor.
- */
+/** Returns the question to an operator if another account is in use. */
 export function elsewhere(pin: SentTo, here: UsedAccount): Elsewhere | undefined {
   if (isSameAccount(pin, here)) return undefined;
   const [pinned, { id, name }] = [pin.account, here];

@@ -12,7 +12,6 @@ export interface Strictest {
   onlyByCommand?: OnlyByCommand;
 }
 
-/** Returns the stricter of earlier and new limits. */
 export function stricter(before: Strictest, now: Strictest): Strictest {
   const caps = now.caps && Object.fromEntries(lowestCaps(Object.entries(before.caps ?? {}), Object.entries(now.caps)));
   const onlyByCommand = before.onlyByCommand === 'signed' ? undefined : now.onlyByCommand;
@@ -38,7 +37,6 @@ export function stricterPace(before: Pace | undefined, now: Pace): Pace {
   };
 }
 
-/** Returns the lowest cap of each currency. */
 export function lowestCaps(...all: readonly Caps[]): Map<string, string> {
   const lowest = new Map<string, string>();
   for (const [currency, cap] of all.flatMap((caps) => [...caps])) {

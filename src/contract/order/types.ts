@@ -25,7 +25,6 @@ const TYPES = {
   withdraw: ['withdraw', 'currency', null, 'currency', 'network'],
 } as const satisfies { [T in OrderType]: TypeRow<Extract<keyof CreateRequests[T], keyof RequestFields>> };
 
-/** The six order types. */
 export const ORDER_TYPES = Object.keys(TYPES) as OrderType[];
 
 /** Fields of a payout's target, and the order fields that show them. */
@@ -38,7 +37,6 @@ const PAYOUT = [
 /** A field of the service's orders that shows one of a request. */
 type ShownField = `${'currency' | 'network'}_${'from' | 'to'}` | (typeof PAYOUT)[number][1];
 
-/** Everything that the code knows about an order type. */
 interface TypeFacts {
   sides: Sides<keyof RequestFields>;
   /** It waits for a client's deposit; other types begin on the balance. */
@@ -73,33 +71,20 @@ const FACTS = Object.fromEntries(ORDER_TYPES.map((type) => [type, factsFrom(TYPE
   TypeFacts
 >;
 
-/** Returns what the code knows about an order type. */
 export const factsOf = (type: OrderType): TypeFacts => FACTS[type];
-
-/** Returns the workflow type of an order type. */
 export const workflowTypeOf = (type: OrderType) => TYPES[type][0];
-
-/** Returns true for one of our types; the service may have others. */
 export const isOrderType = (type: string): type is OrderType => Object.hasOwn(TYPES, type);
 
 /** One of the types of follow-ups: those that begin on the balance. */
-export type FollowUpType = {
-  [T in OrderType]: (typeof TYPES)[T][2] extends null ? T : never;
-}[OrderType];
+export type FollowUpType = { [T in OrderType]: (typeof TYPES)[T][2] extends null ? T : never }[OrderType];
 
-/** Types of follow-ups. */
 export const FOLLOW_UP_TYPES = ORDER_TYPES.filter((type): type is FollowUpType => !FACTS[type].startsWithDeposit);
 
 /** Types of the orders that a receipt on a permanent address may make. */
 const RECEIVED_TYPES = ['deposit', 'deposit_exchange'] as const;
 
-/** One of the types of received orders. */
 export type ReceivedType = (typeof RECEIVED_TYPES)[number];
-
-/** Returns true for types of received orders. */
 export const isReceivedType = (type: string): type is ReceivedType => RECEIVED_TYPES.some((one) => one === type);
-
-/** Both sides of an order, as the service names them. */
 export type OrderSides = Sides<string>;
 
 /** Returns both sides of a request. `deposit` and `withdraw` have one currency on both. */

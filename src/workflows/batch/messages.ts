@@ -1,4 +1,5 @@
 import { ApplicationFailure, defineQuery, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
+import { isPlaceholder } from '../../contract/attention.js';
 import {
   type BatchApproval,
   type BatchInstruction,
@@ -9,7 +10,6 @@ import {
 } from '../../contract/batch/batch.js';
 import { BATCH_MESSAGES } from '../../contract/batch/messages.js';
 import { maskName } from '../../contract/masking.js';
-import { isPlaceholder } from '../../contract/placeholders.js';
 import { signatureProblem } from '../../contract/signature.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { otherRun, required, takeSigned } from '../signed.js';

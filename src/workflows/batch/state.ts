@@ -1,5 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { AttentionCode } from '../../contract/attention.js';
+import { WHY, YOUR_NAME } from '../../contract/attention.js';
 import {
   type BatchChoice,
   type BatchInput,
@@ -11,7 +12,6 @@ import {
   NONE_ENDED,
 } from '../../contract/batch/batch.js';
 import { DEFAULT_ACCOUNT } from '../../contract/names.js';
-import { WHY, YOUR_NAME } from '../../contract/placeholders.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 
 /** State of a batch for its next run, without its progress. */

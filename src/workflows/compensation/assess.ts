@@ -16,7 +16,6 @@ import { type Offer, offersOf } from './offers.js';
 import type { FollowUpEnd } from './send-follow-up.js';
 import { type Row, rowOf } from './table.js';
 
-/** A follow-up that was sent, and how it ended. */
 export interface Sent extends FollowUp {
   move: Move;
   /** Who pays its commissions, from the rates of its check. */
@@ -26,7 +25,6 @@ export interface Sent extends FollowUp {
 
 /** Everything known about a final order and its follow-ups. */
 export interface Assessment {
-  /** Of the order, then of its follow-ups. */
   readings: OutcomeReading[];
   case: Case;
   left: Figures;
@@ -44,9 +42,7 @@ export interface Assessment {
   lost: Basis[];
 }
 
-/**
- * Reads the order and its follow-ups and computes what is left. `before`: the assessment before.
- */
+/** Reads the order and its follow-ups and computes what is left. */
 export async function assess(run: OrderRun, sent: Sent[], before?: Assessment): Promise<Assessment> {
   const { order_id: of } = run.request;
   const known = sent.flatMap(({ request, end }) => (end.kind === 'none' ? [] : [request.order_id]));
@@ -109,8 +105,8 @@ export const lostInWords = (lost: readonly Basis[]): string[] =>
       ];
 
 const unreadBeside = (of: string): string =>
-  `the order list shows an item beside ${of} that cannot be read: it may be a follow-up that a run which is lost has sent. ` +
-  `Look for ${followUpOrderId(of, 1)} and the next ones at the service: what they paid is not to be paid again`;
+  `the order list shows an item beside ${of} that cannot be read. It may be a lost follow-up, whose payment must not be ` +
+  `repeated: look for ${followUpOrderId(of, 1)} and the next ones at the service`;
 
 /** A recovered payout has no request, and either expected amount may be the requested one. */
 const amountIsUnknown = ({ type, input }: OrderRun, order: Order): boolean =>

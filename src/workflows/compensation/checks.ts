@@ -72,7 +72,7 @@ function amountsMatchChanges(c: Case): string[] {
   // Without any change, the order shows quoted amounts.
   const moved = (side: Side) => changes.length > 0 || amounts[side].gt(0);
   if (deposited && moved('from')) {
-    const byClient = payerOf(c, 'from') === 'client';
+    const byClient = c.payers?.from === 'client';
     const [name, credited] = byClient ? [' - fee', amounts.from.minus(feeOf(c, 'from'))] : ['', amounts.from];
     expectEqual(`amount_from${name}`, credited, increases(c, 'from'));
     if (!byClient && feeOf(c, 'from').gt(0) && !showsFee(c, 'from'))
@@ -120,8 +120,6 @@ function nothingMovedUnseen({ order, changes }: Case): string[] {
 
 const SIDES: readonly Side[] = ['from', 'to'];
 
-const payerOf = ({ payers }: Case, side: Side): string | null | undefined => payers?.[side];
-
 /** Returns the sides with a charged commission, for which the payer matters. */
 export const chargedSides = (c: Case): Side[] =>
   SIDES.filter((side) => feeOf(c, side).gt(0) && changesOn(c, side).length > 0);
@@ -129,7 +127,7 @@ export const chargedSides = (c: Case): Side[] =>
 /** Returns doubts about the payers: unknown, or contradicted by later rates or by the figures. */
 export function payerDoubts(c: Case, left: Figures): string[] {
   const unknown = SIDES.filter(
-    (side) => feeOf(c, side).gt(0) && !['client', 'merchant'].includes(payerOf(c, side) ?? ''),
+    (side) => feeOf(c, side).gt(0) && !['client', 'merchant'].includes(c.payers?.[side] ?? ''),
   );
   if (unknown.length > 0) return unknown.map((side) => `who paid the commission on amount_${side} is not known`);
   return [...changedInRates(c), ...payoutPayerUnproven(c, left)];
@@ -140,7 +138,7 @@ function changedInRates(c: Case): string[] {
   const { laterPayers } = c;
   if (!laterPayers) return [];
   return chargedSides(c).flatMap((side) => {
-    const [kept, later] = [payerOf(c, side), laterPayers[side]];
+    const [kept, later] = [c.payers?.[side], laterPayers[side]];
     return kept === later ? [] : [`the commission on amount_${side} is paid by ${kept}, and rates said ${later} later`];
   });
 }
@@ -151,7 +149,7 @@ function changedInRates(c: Case): string[] {
  */
 function payoutPayerUnproven(c: Case, left: Figures): string[] {
   if (!chargedSides(c).includes('to')) return [];
-  const byClient = payerOf(c, 'to') === 'client';
+  const byClient = c.payers?.to === 'client';
   if (!decimalOrZero(c.order.amount_to).gt(0)) return ['a commission on amount_to, although nothing was paid'];
   if (showsFee(c, 'to'))
     return byClient ? ['the commission on amount_to was withheld separately, although the client pays it'] : [];
@@ -159,7 +157,7 @@ function payoutPayerUnproven(c: Case, left: Figures): string[] {
   // The rate does not fit, which is another doubt.
   if (directions.length === 0 || directions.some((multiply) => fitsClient(c, multiply)) === byClient) return [];
   const became = `${toAmount(requestedAmount(c))} was to become ${c.order.expected_amount_to}`;
-  return [`${became}, which does not show that the ${payerOf(c, 'to')} pays the commission on amount_to`];
+  return [`${became}, which does not show that the ${c.payers?.to} pays the commission on amount_to`];
 }
 
 /** Returns true if the expected amount fits a commission that the client pays. */

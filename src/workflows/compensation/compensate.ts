@@ -46,7 +46,6 @@ export async function compensate(run: OrderRun, final: Order): Promise<OrderResu
   }
 }
 
-/** Facts that steps find out. */
 type Learnt = Omit<MoveFacts, 'status' | 'cancelled' | 'revertTo' | 'laterPayers'>;
 
 async function perform(run: OrderRun, facts: Learnt, next: Exclude<NextMove, { do: 'end' }>): Promise<Learnt> {
@@ -100,12 +99,9 @@ async function askPerson(
   const found = remainderDoubts(assessment)
     .slice(doubts.length)
     .map((words) => `${words}: finish or revert takes it up`);
-  const kinds = [
-    { kind: 'unexchanged', amount: funds.unexchanged.plus(funds.returned), currency: c.order.currency_from },
-    { kind: 'unpaid', amount: funds.unpaid, currency: c.order.currency_to },
-  ];
-  const shown = kinds.flatMap(({ kind, amount, currency }) =>
-    amount.gt(0) ? [`${kind} ${toAmount(amount)} ${currency}`] : [],
+  const { unexchanged, unpaid, returned } = funds;
+  const shown = remainders(c, { unexchanged: unexchanged.plus(returned), unpaid }).map(
+    ({ kind, amount, currency }) => `${kind} ${amount} ${currency}`,
   );
   const [happened, left] = why === PAID_IN_PART && offers.length > 0 ? [paidInPart(assessment), []] : [why, shown];
   const possible = offers.length > 0 ? [`possible: ${offers.map(describeOffer).join(', ')}`] : [];

@@ -16,10 +16,7 @@ export interface Case {
   laterPayers?: Payers;
 }
 
-/**
- * What an order left. Exact, never rounded. Comments of this folder use R_F and R_T for them, F and
- * T for the order's currencies, and net[T] for the sum of the balance changes in T.
- */
+/** What an order left, never rounded. F and T: its currencies; net[T]: the sum of the changes in T. */
 export interface Figures {
   /** R_F: not exchanged, in currency_from. */
   unexchanged?: Big;
@@ -27,7 +24,6 @@ export interface Figures {
   unpaid?: Big;
 }
 
-/** Returns true for orders that begin with a deposit. */
 export const startsWithDeposit = ({ type }: Pick<Case, 'type'>): boolean => factsOf(type).startsWithDeposit;
 
 /** Returns `A`: the requested `amount`, or the expected one of an order by `amount_to`. */
@@ -36,19 +32,13 @@ export const requestedAmount = ({ request, order }: Case): Big => decimal(reques
 /** Side of an order: what it takes (from), or what it gives (to). */
 export type Side = 'from' | 'to';
 
-/** Returns the balance changes in the currency of a side. */
 export const changesOn = ({ order, changes }: Case, side: Side): Big[] =>
   changes
     .filter(({ currency }) => currency === order[`currency_${side}`])
     .map(({ amount_change }) => decimal(amount_change));
 
-/** Returns `net`: the sum of a side's changes. */
 export const netChange = (c: Case, side: Side): Big => sum(changesOn(c, side));
-
-/** Returns `pos`: the sum of a side's increases. */
 export const increases = (c: Case, side: Side): Big => sum(changesOn(c, side).filter((change) => change.gt(0)));
-
-/** Returns `neg`: the sum of a side's decreases, as a positive number. */
 export const decreases = (c: Case, side: Side): Big => sum(changesOn(c, side).filter((change) => change.lt(0))).abs();
 
 /** Returns the commission that an order shows for a side, charged or quoted. */
@@ -73,7 +63,6 @@ export function figures(c: Case): Figures {
   };
 }
 
-/** Returns the figures above zero, as results name them. */
 export function remainders(c: Case, left: Figures): Remainder[] {
   const all: [Remainder['kind'], string, Big | undefined][] = [
     ['unexchanged', c.order.currency_from, left.unexchanged],
@@ -86,13 +75,11 @@ export function remainders(c: Case, left: Figures): Remainder[] {
 
 /* No document says whether a rate multiplies or divides. */
 
-/** Returns an amount at a rate that multiplies or divides. */
 export function applyRate(amount: Big, rate: Big, multiply: boolean): Big {
   if (multiply) return amount.times(rate);
   return rate.eq(0) ? new Big(0) : divide(amount, rate);
 }
 
-/** Returns the part that was exchanged. */
 export const exchangedPart = (c: Case, unexchanged: Big): Big =>
   (startsWithDeposit(c) ? increases(c, 'from') : requestedAmount(c)).minus(unexchanged);
 
@@ -124,7 +111,6 @@ export function tolerance(order: Order, exchanged: Big, rate: Amount, multiply: 
   return unit.plus(applyRate(exchanged, least, false)).minus(applyRate(exchanged, shown, false));
 }
 
-/** Returns the decimal places of a currency, within the limits of amounts. */
 export const placesOf = (precision: number): number => Math.min(Math.max(precision, 0), MAX_PLACES);
 
 /** Returns the directions that also fit what was exchanged and received. */

@@ -25,7 +25,6 @@ const always = (): boolean => true;
 /** Returns true for orders by `amount_to`: they never pay more than that in total. */
 export const isStrict = ({ request }: Case): boolean => 'amount_to' in request && request.amount_to != null;
 
-/** Returns true for payouts to several cards. */
 export const paysToCards = ({ request }: Case): boolean =>
   'wallet_details' in request && Array.isArray(request.wallet_details);
 
@@ -48,22 +47,15 @@ export const EXCHANGE_AND_PAY: Move = {
   suits: (c) => factsOf(c.type).paysOut && !isStrict(c),
 };
 
-/**
- * For strict orders: `exchange` F→T of R_F, then PAY. An `exchange_withdraw` by `amount` may pay
- * too much, and one by `amount_to` may take more than R_F.
- */
+/** For strict orders, then PAY: `exchange_withdraw` may pay too much, or take more than R_F. */
 export const EXCHANGE_TO_PAY: Move = { action: 'finish', kind: 'unexchanged', as: 'exchange', suits: isStrict };
-
 /** `exchange` T→F of net[T], for orders that end with the exchange. Costs the spread. */
 export const UNDO_EXCHANGE: Move = { action: 'revert', as: 'exchange', suits: always };
-
 /** `exchange` T→F of R_T, for orders that end with a payout. */
 export const EXCHANGE_BACK: Move = { action: 'revert', kind: 'unpaid', as: 'exchange', suits: always };
-
 /** `withdraw` of what is in F to `revertTo`, never to the wallet that a deposit came from. */
 export const REFUND: Move = { action: 'revert', kind: 'unexchanged', as: 'withdraw', suits: startsWithDeposit };
 
-/** Order that continues another one. */
 export interface FollowUp {
   type: FollowUpType;
   request: CreateRequest;
@@ -104,8 +96,7 @@ export function followUpOrder(c: Case, move: Move, amount: Amount, orderId: stri
 
 function refundTarget({ revertTo }: Named) {
   if (!revertTo) throw new RangeError('a refund needs revertTo');
-  const { network, wallet } = revertTo;
-  return { network, wallet, ...targetOf(revertTo) };
+  return { network: revertTo.network, wallet: revertTo.wallet, ...targetOf(revertTo) };
 }
 
 /** Returns the warning that a client pays a second commission. */
@@ -158,7 +149,6 @@ function refundable(c: Case, { unexchanged, returned, refunded }: Funds): Big {
   return positive(smaller(unexchanged.plus(returned), increases(c, 'from').minus(refunded)));
 }
 
-/** Returns how much a move may take now. */
 export function takes(c: Case, funds: Funds, move: Move): Big {
   if (!move.suits(c)) return ZERO;
   if (move === REFUND) return refundable(c, funds);
@@ -167,7 +157,6 @@ export function takes(c: Case, funds: Funds, move: Move): Big {
   return move.kind === 'unpaid' ? payable(c, funds) : funds.unexchanged;
 }
 
-/** A follow-up that ended, with its own figures. */
 export interface Ended {
   move: Move;
   amount: Amount;
@@ -175,7 +164,6 @@ export interface Ended {
   left: Figures;
 }
 
-/** Returns the remaining funds after a follow-up. */
 export function afterFollowUp(c: Case, funds: Funds, { move, amount, case: followUp, left }: Ended): Funds {
   const rest = positive(move.as === 'withdraw' ? left.unpaid : left.unexchanged);
   const taken = decimal(amount).minus(rest);

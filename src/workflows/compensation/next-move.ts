@@ -11,7 +11,6 @@ import { chargedSides, payerDoubts } from './checks.js';
 import { afterFollowUp, type FollowUp, followUpCosts, followUpOrder, type Named } from './moves.js';
 import { isUnfinished, type Offer, offerByPolicy, totalOf } from './offers.js';
 
-/** A wanted move, with what was named for it. */
 export interface Choice {
   offer: Offer;
   named: Named;
@@ -38,7 +37,6 @@ export interface MoveFacts {
   laterPayers?: Payers;
 }
 
-/** Next step of a compensation. */
 export type NextMove =
   | { do: 'ask'; why: string; doubts?: string[] }
   | { do: 'read again'; choice: Choice }
@@ -112,10 +110,7 @@ function opening({ status, assessment, revertTo }: MoveFacts): NextMove {
 function afterIt(assessment: Assessment, ended: Sent): NextMove {
   const { case: c, funds, row, doubts, sentDoubts, lost, sent } = assessment;
   const { request, end, move } = ended;
-  const done: NextMove = {
-    do: 'end',
-    as: { kind: 'followed up', last: ended, costs: followUpCosts(c, move)[0] },
-  };
+  const done: NextMove = { do: 'end', as: { kind: 'followed up', last: ended, costs: followUpCosts(c, move)[0] } };
   if (!sent.includes(ended)) {
     const others = lostBeside(assessment, ended);
     return others.length === 0 && leavesNothing(assessment, ended) ? done : { do: 'read after it', ended };
@@ -141,7 +136,6 @@ function followUpOf({ case: c, sent }: Assessment, { offer, named }: Choice): Fo
 const isOnlyWay = ({ offers, sent }: Assessment, { named }: Choice): boolean =>
   !named.cards && offers.length === 1 && sent.length === 0;
 
-/** Returns what a follow-up is made for. An existing follow-up is part of it. */
 const madeFor = ({ readings, lost }: Assessment, orderId: string): Basis[] => [
   ...readings.map(basisOf),
   ...lost.filter(({ user_order_id }) => user_order_id === orderId),
@@ -168,7 +162,6 @@ function areEqual(first: OutcomeReading[], second: OutcomeReading[]): boolean {
   return first.length === second.length && !second.some(differs);
 }
 
-/** Returns true for a follow-up that completed. */
 export const isCompleted = ({ end }: Sent): boolean => end.kind === 'final' && end.order.status === 'completed';
 
 /** Returns true if a completed follow-up leaves nothing, so its balance changes need not be read. */

@@ -8,7 +8,6 @@ import type { Case } from './figures.js';
 import { type Funds, type Move, PAY, payable, paysToCards, REFUND, takes } from './moves.js';
 import { moveByPolicy, movesOf, type Row } from './table.js';
 
-/** A possible move over an amount. */
 export interface Offer {
   move: Move;
   amount: Big;
@@ -37,7 +36,6 @@ function namesOf(c: Case, move: Move, amount: Big, revertTo?: RevertTarget): Off
   return { field: 'wallet_details', required: !totalOf(cards).eq(amount) };
 }
 
-/** Returns the sum of the amounts of cards. */
 export const totalOf = (cards: readonly CardPart[]): Big => sum(cards.map(({ amount }) => decimal(amount)));
 
 /** Returns the offer that a policy chooses without an operator. */
@@ -46,7 +44,6 @@ export function offerByPolicy(offers: readonly Offer[], row: Row, policy: Compen
   return offers.find((offer) => offer.move === move && !offer.names?.required);
 }
 
-/** Returns the actions that may be decided. */
 export const actionsOf = (offers: readonly Offer[]): DecideAction[] => [
   ...new Set<DecideAction>(offers.map(({ move }) => move.action)),
   'accept',
@@ -54,7 +51,6 @@ export const actionsOf = (offers: readonly Offer[]): DecideAction[] => [
 
 const wayOf = ({ kind, as }: Move): string => (kind ? `${kind} as ${as}` : `as ${as}`);
 
-/** Returns an offer in words. */
 export function describeOffer({ move, amount, currency, names }: Offer): string {
   const needs = names?.required ? `, needs ${names.field}` : '';
   return `${move.action} ${wayOf(move)} (${toAmount(amount)} ${currency}${needs})`;

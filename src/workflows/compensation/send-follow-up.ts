@@ -121,7 +121,6 @@ export async function followExisting(run: OrderRun, followUp: FollowUp): Promise
   return { kind: 'unknown', how: 'showed no final status', accepted };
 }
 
-/** Checks that an existing follow-up is the one that was asked for. */
 function existingEnded({ type, request }: FollowUp, order: Order): FollowUpEnd {
   const { hard } = echoDifferences(type, request, order);
   if (hard.length === 0) return ended(order);

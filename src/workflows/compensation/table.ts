@@ -32,7 +32,6 @@ interface OrderEnding {
 /** What a policy does on a row: one move by itself and others by decision, only ask, or report. */
 type Way = { byPolicy?: Move; byDecision: readonly Move[] } | 'ask' | 'report';
 
-/** One row of the compensation table. */
 export interface Row {
   name: string;
   applies: (s: OrderEnding) => boolean;
@@ -56,13 +55,9 @@ const leaves = (s: OrderEnding, type: OrderType, left: OrderEnding['left']): boo
 
 const auto = (byPolicy: Move, ...byDecision: Move[]): Way => ({ byPolicy, byDecision });
 const decide = (...byDecision: Move[]): Way => ({ byDecision });
-
 const nothingLeft = { nothingLeft: true, finish: 'ask', revert: 'ask', byDefault: 'report' } as const;
 const acceptOnly = { finish: 'ask', revert: 'ask', byDefault: 'ask' } as const;
-
-/** Name of the row of a payout that was paid in part. */
 export const PAID_IN_PART = 'paid out in part';
-
 type Applies = Row['applies'];
 const unpaid: Applies = (s) => s.left === 'unpaid';
 const unexchanged: Applies = (s) => s.left === 'unexchanged';
@@ -111,11 +106,7 @@ const inPart = (type: OrderType, [applies, name, finish, revert]: (typeof IN_PAR
 /** THE table of remainders: the first row that applies holds. */
 export const COMPENSATION_TABLE: readonly Row[] = [
   { name: 'completed', applies: (s) => s.status === 'completed', ...nothingLeft },
-  {
-    name: 'the deposit never came',
-    applies: (s) => startsWithDeposit(s) && !partial(s) && !s.moved,
-    ...nothingLeft,
-  },
+  { name: 'the deposit never came', applies: (s) => startsWithDeposit(s) && !partial(s) && !s.moved, ...nothingLeft },
   {
     name: 'a deposit that the service holds or credited',
     applies: (s) => s.type === 'deposit',
@@ -177,13 +168,11 @@ export function rowOf(c: Case, left: Figures): Row {
   return COMPENSATION_TABLE.find((row) => row.applies(ending)) as Row;
 }
 
-/** Returns the moves of a row, those by policy first. */
 export const movesOf = ({ finish, revert }: Row): Move[] =>
   [finish, revert].flatMap((way) =>
     typeof way === 'string' ? [] : [...(way.byPolicy ? [way.byPolicy] : []), ...way.byDecision],
   );
 
-/** Returns the move that a policy makes by itself. */
 export function moveByPolicy(row: Row, policy: CompensationPolicy): Move | undefined {
   const way = policy === 'finish' || policy === 'revert' ? row[policy] : 'report';
   return typeof way === 'string' ? undefined : way.byPolicy;

@@ -1,7 +1,6 @@
+import { ACCEPT_CHANGE, CLOSE_CONFLICT, DECISION_WORDS, WHY, YOUR_NAME } from '../../contract/attention.js';
 import { toAmount } from '../../contract/money.js';
 import type { ApprovedAmount, DecideAction, Decision, DecisionChoice } from '../../contract/order/messages.js';
-import { WHY, YOUR_NAME } from '../../contract/placeholders.js';
-import { ACCEPT_CHANGE, CLOSE_CONFLICT, DECISION_WORDS } from '../../contract/words.js';
 import type { Offer } from '../compensation/offers.js';
 import { needsPerson } from '../create/next-action.js';
 import type { Candidate } from '../create/seen.js';

@@ -1,5 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import type { OrderAttention } from '../../contract/attention.js';
+import { isPlaceholder } from '../../contract/attention.js';
 import { ADOPTABLE_DIFFERENCES } from '../../contract/differences/echo.js';
 import { maskWallet } from '../../contract/masking.js';
 import { AMOUNT_FORMAT, decimal, MAX_AMOUNT_LENGTH, toAmount } from '../../contract/money.js';
@@ -12,7 +13,6 @@ import type {
   TakenDecision,
 } from '../../contract/order/messages.js';
 import type { CardPart } from '../../contract/order/request.js';
-import { isPlaceholder } from '../../contract/placeholders.js';
 import { signatureProblem } from '../../contract/signature.js';
 import { MAX_CARDS, MULTIPLE_CARDS } from '../../contract/wallets.js';
 import { chooseOffer, type Offer, totalOf } from '../compensation/offers.js';

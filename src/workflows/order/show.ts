@@ -1,5 +1,6 @@
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { OrderAttention } from '../../contract/attention.js';
+import { attentionWords, ITS_UUID, SENT_WORDS } from '../../contract/attention.js';
 import {
   ACCOUNT_FORMAT,
   DEFAULT_ACCOUNT,
@@ -16,10 +17,8 @@ import type {
   OrderState,
 } from '../../contract/order/messages.js';
 import { orderSides, whatMoves } from '../../contract/order/types.js';
-import { ITS_UUID } from '../../contract/placeholders.js';
 import type { OnlyByCommand } from '../../contract/signature.js';
 import { maskWallets } from '../../contract/wallets.js';
-import { attentionWords, SENT_WORDS } from '../../contract/words.js';
 import { attentionAttributes, isKeyword, pasteable, show, timeShown, WHY_BY_COMMAND } from '../show.js';
 import { decisionsOf } from './choices.js';
 import { mayHaveSent, type OrderRun } from './state.js';

@@ -34,23 +34,14 @@ describe('echoDifferences', () => {
 
   const foreign: [OrderType, Partial<Order>, string][] = [
     ['deposit', { currency_from: 'eur' }, 'currency'],
-    ['deposit', { network_from: 'sepa' }, 'network'],
     ['deposit', { expected_amount_from: '100.01' }, 'amount'],
-    ['deposit_exchange', { currency_from: 'eth' }, 'currency_from'],
-    ['deposit_exchange', { network_from: 'lightning' }, 'network_from'],
     ['deposit_exchange', { currency_to: 'eur' }, 'currency_to'],
-    ['deposit_exchange', { expected_amount_from: '0.1' }, 'amount'],
     ['deposit_exchange_withdraw', { network_to: 'bank' }, 'network_to'],
     ['deposit_exchange_withdraw', { wallet_to: OTHER_CARD }, 'wallet'],
     ['deposit_exchange_withdraw', { strict_withdrawal_amount: true, expected_amount_from: '0.02' }, 'amount'],
-    ['exchange', { currency_to: 'eth' }, 'currency_to'],
-    ['exchange', { expected_amount_from: '1' }, 'amount'],
     ['exchange_withdraw', { expected_amount_to: '0.51' }, 'amount_to'],
     ['exchange_withdraw', { strict_withdrawal_amount: false, expected_amount_to: '0.6' }, 'amount_to'],
-    ['exchange_withdraw', { wallet_memo_to: '7' }, 'wallet_memo'],
     ['exchange_withdraw', { wallet_to_details: { bank_code: '1' } }, 'wallet_details'],
-    ['withdraw', { currency_to: 'eur' }, 'currency'],
-    ['withdraw', { network_to: 'bank' }, 'network'],
     ['withdraw', { wallet_to: BITCOIN }, 'wallet'],
     ['withdraw', { expected_amount_from: '25.51', expected_amount_to: '25.49' }, 'amount'],
   ];
@@ -59,16 +50,13 @@ describe('echoDifferences', () => {
   });
 
   const ours: [OrderType, Partial<Order>][] = [
-    ['deposit', { expected_amount_from: '100' }],
     ['deposit', { expected_amount_from: '100.0000', amount_from: '99', network_to: null }],
-    ['deposit_exchange', { amount_from: '5', amount_to: '6', expected_amount_to: '7' }],
     ['exchange_withdraw', { expected_amount_to: '0.500', expected_amount_from: '1' }],
     ['exchange_withdraw', { wallet_to: ETHEREUM.toLowerCase() }],
     ['exchange_withdraw', { wallet_memo_to: '', wallet_to_details: {} }],
     ['withdraw', { expected_amount_from: '26', expected_amount_to: '25.5' }],
     ['withdraw', { expected_amount_from: '25.5', expected_amount_to: '25', network_from: 'card' }],
     ['withdraw', { wallet_to: '4111 1111-1111 1111' }],
-    ['withdraw', { wallet_to_details: [] }],
   ];
   it.each(ours)('takes a %s with %o for ours', (type, changes) => {
     expect(echo(type, changes)).toEqual(SAME);
@@ -80,12 +68,6 @@ describe('echoDifferences', () => {
       expect(differences('withdraw', { wallet_to })).toEqual(['wallet']);
     },
   );
-
-  it.each(['', null, undefined])('takes memo %o of the request for absent', (wallet_memo) => {
-    const request = { ...REQUESTS.withdraw, wallet_memo };
-    expect(differences('withdraw', { wallet_memo_to: null }, request)).toEqual([]);
-    expect(differences('withdraw', { wallet_memo_to: '1' }, request)).toEqual(['wallet_memo']);
-  });
 
   it('compares details whatever the order of their keys, masked values on what is visible', () => {
     const wallet_details = { recipient_email: 'jane@example.com', recipient_name: 'Jane' };
@@ -130,11 +112,6 @@ describe('echoDifferences', () => {
       'wallet_details',
     ]);
   });
-
-  it('goes no deeper into an answer than the request does', () => {
-    const deep = JSON.parse(`${'[{"amount":'.repeat(2_000)}1${'}]'.repeat(2_000)}`);
-    expect(differences('withdraw', { wallet_to_details: deep }, CARDS_REQUEST)).toEqual(['wallet_details']);
-  });
 });
 
 describe('soft differences: our order in another form', () => {
@@ -142,17 +119,7 @@ describe('soft differences: our order in another form', () => {
   const BITCOIN_REQUEST = { ...REQUESTS.withdraw, network: 'bitcoin', wallet: BITCOIN };
 
   const MASKED: [request: CreateRequests['withdraw'], wallets: string[]][] = [
-    [
-      REQUESTS.withdraw,
-      [
-        '411111XXXXXX1111',
-        '411111xxxxxx1111',
-        '411111••••••1111',
-        '411111######1111',
-        '****1111',
-        '4111 11XX XXXX 1111',
-      ],
-    ],
+    [REQUESTS.withdraw, ['411111XXXXXX1111', '411111••••••1111', '****1111', '4111 11XX XXXX 1111']],
     [IBAN_REQUEST, ['DE89XXXXXXXXXXXXXX3000', 'DE89 **** **** **** **30 00', 'de89**************3000']],
     ...[BITCOIN, BITCOIN.toUpperCase()].map((wallet): [CreateRequests['withdraw'], string[]] => [
       { ...BITCOIN_REQUEST, wallet },
@@ -165,12 +132,6 @@ describe('soft differences: our order in another form', () => {
       expect(echo('withdraw', { wallet_to }, request)).toEqual(soft('wallet'));
     },
   );
-
-  it('one spelling of the same wallet is no difference', () => {
-    const capitals = { ...BITCOIN_REQUEST, wallet: BITCOIN.toUpperCase() };
-    expect(echo('withdraw', { wallet_to: BITCOIN }, capitals)).toEqual(SAME);
-    expect(echo('withdraw', { wallet_to: 'de89 3704 0044 0532 0130 00' }, IBAN_REQUEST)).toEqual(SAME);
-  });
 
   it('base58 and unknown networks are left as they are', () => {
     const monero = { ...REQUESTS.withdraw, network: 'monero', wallet: '4AdUndXHHZ6cfufTMvppY6JwXNouMBzSkbLYfpAV5Usx' };
@@ -229,8 +190,6 @@ describe('soft differences: our order in another form', () => {
       { ...REQUESTS.exchange, amount },
     );
   it.each([
-    ['0.123456789', '0.12345678', 8],
-    ['0.123456789', '0.12345679', 8],
     ['12.55', '12.5', 1],
     ['12.55', '13', 0],
   ])('%s rounded to %s at %i places', (amount, shown, precision) => {
@@ -239,11 +198,7 @@ describe('soft differences: our order in another form', () => {
 
   it.each([
     ['12.50', '12.51', 2],
-    ['12.50', '12.504', 2],
-    ['12.555', '12.54', 2],
     ['0.004', '0', 2],
-    ['12.55', '10', -1],
-    ['12.55', '12.5', 2],
     ['12.55', '12', 400],
   ])('%s is not %s at %i places', (amount, shown, precision) => {
     expect(rounded(amount, shown, precision)).toEqual({ hard: ['amount'], soft: [] });
@@ -254,20 +209,13 @@ describe('soft differences: our order in another form', () => {
     expect(echo('deposit_exchange_withdraw', { strict_withdrawal_amount: true })).toEqual(soft('amount'));
   });
 
-  it('a network that is not shown', () => {
-    expect(echo('deposit', { network_from: null })).toEqual(soft('network'));
-    expect(echo('deposit', { network_from: 'CARD' })).toEqual(soft('network'));
-  });
-
   it('a memo is somebody: masked it may be ours, in other letters it is another one', () => {
     const request = { ...REQUESTS.withdraw, wallet_memo: 'AbcD-1234' };
     const memo = (wallet_memo_to: string | null) => echo('withdraw', { wallet_memo_to }, request);
-    expect(memo(null)).toEqual(soft('wallet_memo'));
     expect(memo('****1234')).toEqual(soft('wallet_memo'));
     expect(memo(' AbcD-1234')).toEqual(soft('wallet_memo'));
     expect(memo('abcd-1234').hard).toEqual(['wallet_memo']);
     expect(memo('****1235').hard).toEqual(['wallet_memo']);
-    expect(memo('XXXX-1234').hard).toEqual(['wallet_memo']);
   });
 });
 
@@ -286,13 +234,6 @@ describe('shownDifferences', () => {
     expect(text).toContain('currency (asked for usd, shown eur)');
     expect(shownDifferences('withdraw', REQUESTS.withdraw, order, ['amount'])).toBe(
       'amount (asked for 25.50, shown 99)',
-    );
-  });
-
-  it('shows the cards of several, never in full', () => {
-    const order = orderFor('withdraw', CARDS_REQUEST, { wallet_to_details: [{ wallet: OTHER_CARD, amount: '0.3' }] });
-    expect(shownDifferences('withdraw', CARDS_REQUEST, order, ['wallet_details'])).toBe(
-      'wallet_details (asked for 0.1 to ****1111 + 0.2 to ****4444, shown 0.3 to ****4444)',
     );
   });
 });

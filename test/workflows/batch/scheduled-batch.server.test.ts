@@ -3,7 +3,7 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startBatch } from '../../../src/client/batches.js';
 import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
-import { periodAt } from '../../../src/validation/periods.js';
+import { periodAt } from '../../../src/validation/batch-input.js';
 import { newOrderId } from '../../support/lab.js';
 import { type BatchLab, csvOf, executedOf, openBatchLab, testRows, untilPhase } from './batches.fixture.js';
 import { fileOf, makeOld, PERIOD, type ScheduledWorkflow, schedule, trigger, writeOld } from './schedules.fixture.js';

@@ -60,14 +60,8 @@ export const written = ({ unexchanged, unpaid }: Figures) => ({
   ...(unpaid && { unpaid: unpaid.toFixed() }),
 });
 
-/** The sandbox's truth in the same form: a side that the type does not have is always '0' there. */
-export const truthFor = (type: OrderType, truth: { unexchanged: string; unpaid: string }) => ({
-  ...(type.includes('exchange') && { unexchanged: truth.unexchanged }),
-  ...(type.includes('withdraw') && { unpaid: truth.unpaid }),
-});
-
 /** How the rates write a rate: units of T for one of F, as the sandbox does, or the other way round. */
-export type RateDirection = 'times' | 'divided';
+type RateDirection = 'times' | 'divided';
 
 /** The create request of a pair; exactly one of amount and amountTo. */
 export function requestOf(terms: Terms, amount: { amount: string } | { amountTo: string }): CreateRequest {

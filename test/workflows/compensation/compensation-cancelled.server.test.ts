@@ -103,23 +103,6 @@ describe.concurrent('what was shown before a cancellation is no permission', () 
     expect(executions(lab, `${handle.orderId}.r1`)).toBe(1);
   });
 
-  test('to send again above a cap', async () => {
-    const orderId = newOrderId('capped-again');
-    const input = orderInput('withdraw', orderId);
-    lost.add(orderId);
-    const handle = await lab.orders.start('withdraw', { ...input, order: { ...input.order, currency: 'eur' } });
-    await vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 60_000, interval: 20 });
-    caps.set('eur', '1');
-    await parkedFor(handle, 'above the cap');
-    await refusesAsShown(handle, 'approve');
-    lost.delete(orderId);
-    await decideNow(handle, 'approve');
-    // The re-send had been permitted before it was cancelled.
-    const { attention } = await parkedFor(handle, 'shows no such order');
-    expect(attention?.allowed).toContain('resend');
-    expect(executions(lab, orderId)).toBe(0);
-  });
-
   test('to send its follow-up again', async () => {
     const handle = await start('ask');
     await parkedFor(handle);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Lab, openLab } from '../../support/lab.js';
-import { atService, decideNow, executions, parkedFor, startSteered, trueRemainder } from './parked-orders.fixture.js';
+import { decideNow, executions, parkedFor, startSteered, trueRemainder } from './parked-orders.fixture.js';
 
 const HALF = 'outcome=completed_partially fraction=0.4';
 
@@ -43,23 +43,6 @@ async function afterFirst(outcome: 'error' | 'completed_partially' | 'canceled')
 
 describe('after a follow-up that did not complete', () => {
   afterAll(() => lab?.sandbox.set({ outcomes: { error: 1 } }));
-
-  test.for(['error', 'completed_partially'] as const)(
-    '(%s) a second one takes exactly what it left',
-    async (outcome) => {
-      const { orderId, handle, attention } = await afterFirst(outcome);
-      const [left] = trueRemainder(lab, `${orderId}.r1`);
-      expect(attention?.reason).toContain(`unpaid ${left?.amount} usd`);
-      await decideNow(handle, 'finish');
-      const result = await handle.result();
-      expect(result).toMatchObject({
-        remainder: trueRemainder(lab, orderId),
-        compensation: { status: 'done', order_id: `${orderId}.r2`, outcome: 'completed' },
-      });
-      expect(atService(lab, `${orderId}.r2`).order.expected_amount_from).toBe(left?.amount);
-      expect([executions(lab, `${orderId}.r1`), executions(lab, `${orderId}.r2`)]).toEqual([1, 1]);
-    },
-  );
 
   test('of which nobody can tell what it moved, it may only be accepted', async () => {
     const { orderId, handle, attention } = await afterFirst('canceled');

@@ -50,21 +50,6 @@ const PARTIAL: Partial[] = [
 ];
 
 describe.concurrent('a partial order', () => {
-  test.for(PARTIAL)('$type with $what left: report moves nothing and tells the exact remainder', async (row) => {
-    const { type, order, marker } = row;
-    const steered = { marker: `outcome=completed_partially ${marker}`, order, compensation: 'report' } as const;
-    const { orderId, handle } = await startSteered(lab, type, steered);
-    const result = await handle.result();
-    expect(result).toMatchObject({
-      outcome: 'completed_partially',
-      remainder: trueRemainder(lab, orderId),
-      compensation: { policy: 'report', status: 'none' },
-    });
-    expect(result.remainder?.length).toBeGreaterThan(0);
-    expect(executions(lab, `${orderId}.r1`)).toBe(0);
-    expect((await handle.state()).attention).toBeUndefined();
-  });
-
   test.for(PARTIAL)('$type with $what left: ask parks with $allowed, and accept ends it', async (row) => {
     const { type, order, marker, allowed } = row;
     const steered = { marker: `outcome=completed_partially ${marker}`, order, compensation: 'ask' } as const;
@@ -122,18 +107,13 @@ const afterExchange = { what: 'the exchange done', marker: 'outcome=error stage=
 const afterPayout = { what: 'the payout sent', marker: 'outcome=error stage=after-payout' };
 const FAILED: Ended[] = [
   { type: 'exchange', ...clean },
-  { type: 'exchange_withdraw', ...clean },
   { type: 'withdraw', ...clean },
-  { type: 'exchange', ...clean, compensation: 'revert' },
   { type: 'withdraw', ...clean, compensation: 'revert' },
-  { type: 'exchange', ...clean, compensation: 'finish', allowed: FINISH },
-  { type: 'exchange_withdraw', ...clean, compensation: 'finish', allowed: FINISH },
   { type: 'withdraw', ...clean, compensation: 'finish', allowed: FINISH },
   { type: 'withdraw', ...clean, compensation: 'ask', allowed: FINISH },
   { type: 'deposit_exchange', ...afterDeposit, allowed: EITHER },
   { type: 'deposit_exchange_withdraw', ...afterDeposit, allowed: ACCEPT },
   { type: 'exchange_withdraw', ...afterExchange, allowed: EITHER },
-  { type: 'deposit_exchange_withdraw', ...afterExchange, compensation: 'finish', allowed: ACCEPT },
   { type: 'withdraw', ...afterPayout, compensation: 'finish', allowed: ACCEPT },
 ];
 
@@ -194,7 +174,6 @@ describe.concurrent('a cancellation', () => {
 
 const STRICT = { amount: undefined, amount_to: '95.5' };
 const DIFFERENT = [
-  { type: 'deposit', what: 'an underpaid deposit', marker: 'paid=0.9' },
   { type: 'deposit', what: 'an overpaid deposit', marker: 'paid=1.2' },
   { type: 'deposit_exchange_withdraw', what: 'an underpaid deposit', marker: 'paid=0.8' },
   { type: 'exchange_withdraw', what: 'a strict payout at a worse rate', marker: 'rate=0.98', order: STRICT },
@@ -241,15 +220,5 @@ describe.concurrent('a payout of 14,400 uah of which 60 % are unpaid', () => {
     await decideNow(handle, 'accept');
     expect((await handle.result()).compensation).toMatchObject({ policy: 'finish', status: 'none' });
     expect(executions(lab, `${orderId}.r1`)).toBe(0);
-  });
-
-  test('with the commission that was charged is paid on: 8640', async () => {
-    const steered = { marker, order, compensation: 'finish' } as const;
-    const { orderId, handle } = await startSteered(lab, 'exchange_withdraw', steered);
-    expect(await handle.result()).toMatchObject({
-      remainder: [{ kind: 'unpaid', currency: 'uah', amount: '8640' }],
-      compensation: { status: 'done', order_id: `${orderId}.r1` },
-    });
-    expect(atService(lab, `${orderId}.r1`).order.expected_amount_from).toBe('8640');
   });
 });

@@ -67,15 +67,6 @@ describe('follow-ups of a run that is lost', { timeout: 120_000 }, () => {
     expect(paidBy(orderId)).toEqual([0, 1]);
   });
 
-  test('what the first one paid is taken up by whoever finishes', async () => {
-    const orderId = newOrderId('lost');
-    const after = await empty.orders.start('withdraw', await paidByFirst(orderId));
-    await parkedFor(after, `${orderId}.r1 exists at the service`);
-    await decideNow(after, 'finish');
-    expect((await after.result()).compensation).toMatchObject({ status: 'done', order_id: `${orderId}.r1` });
-    expect(paidBy(orderId)).toEqual([1, 0]);
-  });
-
   test('what the first one paid is not told as left to whoever accepts', async () => {
     const orderId = newOrderId('lost');
     const after = await empty.orders.start('withdraw', await paidByFirst(orderId));

@@ -15,7 +15,7 @@ const PLACES = 9;
 const ONE = 10n ** BigInt(PLACES);
 
 /** How the order shows a commission: what was withheld, the quote, a commission that was not withheld, or null. */
-export const FEE_SEMANTICS = ['withheld', 'quoted', 'none', 'unstated'] as const;
+const FEE_SEMANTICS = ['withheld', 'quoted', 'none', 'unstated'] as const;
 type FeeSemantics = (typeof FEE_SEMANTICS)[number];
 type Payer = 'client' | 'merchant';
 
@@ -101,7 +101,7 @@ function feeOn(amount: bigint, { fixed, share, precision }: SideOfWorld): bigint
 }
 
 /** Returns a fraction in decimals with so many significant digits, rounded half up. */
-export function shownRate([units, per]: [bigint, bigint], digits: number): string {
+function shownRate([units, per]: [bigint, bigint], digits: number): string {
   let places = 0;
   const scaled = () => (units * 10n ** BigInt(places) * 2n + per) / (per * 2n);
   while (scaled() < 10n ** BigInt(digits - 1)) places += 1;
@@ -132,7 +132,7 @@ class Books {
 }
 
 /** What is truly left and what was truly withheld; decimal strings. */
-export interface Truth {
+interface Truth {
   unexchanged: string;
   unpaid: string;
   /** Sides whose shown commission is not the one that was withheld. */

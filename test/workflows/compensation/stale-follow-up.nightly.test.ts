@@ -81,15 +81,6 @@ test('a follow-up that a person decided on after a cancellation is not stopped b
   expect(executions(lab, `${orderId}.r1`)).toBe(1);
 });
 
-test('a follow-up cancelled by itself leaves its order to a person', async () => {
-  const { orderId, handle, child } = await followUpAboveCap();
-  await cancel(child);
-  await parkedFor(handle, 'came to no order (OrderCancelled');
-  await decideNow(handle, 'accept');
-  await handle.result();
-  expect(creates(`${orderId}.r1`)).toBe(0);
-});
-
 test('a second follow-up is not sent once the first one has changed', async () => {
   // What a partial follow-up leaves, which the sandbox draws, must be above the minimum of another one.
   const { orderId, handle, child } = await followUpAboveCap('400');
@@ -132,18 +123,4 @@ test('after a create without a clear answer a changed order stops the second one
   expect(creates(`${orderId}.r1`)).toBe(1);
   expect(executions(lab, `${orderId}.r1`)).toBe(0);
   await decideNow(handle, 'accept');
-});
-
-test('while its order cannot be read a follow-up is not sent, and afterwards once', async () => {
-  const { orderId, handle, child } = await followUpAboveCap();
-  lab.sandbox.set({ faults: { 'status.503': 1 } });
-  await decideNow(child, 'approve');
-  const waits = () => child.state().then(({ waitingFor }) => waitingFor);
-  await vi.waitUntil(async () => (await waits()).includes('which this follows up, could not be read'), {
-    timeout: 60_000,
-  });
-  expect(creates(`${orderId}.r1`)).toBe(0);
-  lab.sandbox.set({ faults: {} });
-  expect((await handle.result()).compensation).toMatchObject({ status: 'done' });
-  expect(executions(lab, `${orderId}.r1`)).toBe(1);
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
+import { ITS_UUID } from '../../../src/contract/attention.js';
 import { searchAttribute } from '../../../src/contract/names.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
-import { ITS_UUID } from '../../../src/contract/placeholders.js';
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId, openLab, useLab } from '../../support/lab.js';
