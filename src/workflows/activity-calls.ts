@@ -10,8 +10,6 @@ import {
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
 import { CHECK_TIMEOUT_MS } from '../contract/signature.js';
 
-/** Activity options and waits of all workflows. */
-
 /** Longer than the HTTP limit (20 s) and the attempt's deadline (50 s). */
 export const CREATE_TIMEOUT_MS = 60_000;
 
@@ -26,7 +24,6 @@ export const moneyMoving = (account: string): ActivityOptions => ({
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
-/** Returns true for the options of creates. */
 export const isMoneyMoving = ({ retry }: ActivityOptions): boolean => retry?.maximumAttempts === 1;
 
 /** Signed reads, repeated without history until they answer. */
@@ -66,7 +63,6 @@ const batch: ActivityOptions = {
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 };
 
-/** Reads a whole file, with heartbeats. */
 export const wholeFile: ActivityOptions = { ...batch, startToCloseTimeout: '6h', heartbeatTimeout: '30s' };
 
 /** Sends a chunk. Short, so that a dead worker is noticed soon. */
@@ -88,7 +84,6 @@ export const untilKnown: ActivityOptions = {
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
 };
 
-/** Returns a function that says whether the promise has ended. */
 export function watch(pending: Promise<unknown>): () => boolean {
   let ended = false;
   const end = () => {
@@ -108,7 +103,6 @@ export async function untilOver<T>(act: () => Promise<T>, isOver: () => boolean)
   return pending;
 }
 
-/** Summary of the timer after which attention is raised. */
 export const ALARM = 'Reminder if unanswered for 15 min';
 
 /** Returns true if a promise ends in time. Costs one timer with `summary`. */

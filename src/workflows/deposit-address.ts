@@ -19,8 +19,7 @@ import { ADDRESS_ABSENT, KEY_REFUSED, SERVICE_REJECTED, statusText } from '../co
 import { searchAttribute } from '../contract/names.js';
 import { ATTENTION_AFTER_MS } from '../contract/order/messages.js';
 import { ALARM, answersWithin, failureOf, moneyMoving, readOnly, SEND_TIMEOUT_MS, watch } from './activity-calls.js';
-import { untilTaken } from './ask/ask.js';
-import { turnText, unservedFor, whySilent } from './ask/silence.js';
+import { turnText, unservedFor, untilTaken, whySilent } from './ask/silence.js';
 import { checkAddress } from './identity.js';
 import { isForeign } from './interceptors.js';
 import { attentionAttributes, show } from './show.js';
@@ -41,7 +40,6 @@ const QUICK_ROUNDS = 50;
 
 type AddressAttention = { code: AttentionCode; reason: string };
 
-/** Everything that one run knows. */
 interface AddressRun {
   readonly account: string;
   readonly input: DepositAddressInput;
@@ -51,7 +49,6 @@ interface AddressRun {
   attention?: AddressAttention;
 }
 
-/** Creates a permanent deposit address, once per reference. */
 export async function depositAddress(input: DepositAddressInput): Promise<DepositAddressResult> {
   const run: AddressRun = { account: checkAddress(input), input, rounds: 0 };
   const result = await createOrFind(run).finally(() => tell(run, undefined));
@@ -189,7 +186,6 @@ function waitToCreate(run: AddressRun, reason: string, retryAfterMs?: number): P
   return findAddress(run, `To be sent again: ${reason}`, delayMs);
 }
 
-/** Raises or clears attention while the run continues. */
 function tell(run: AddressRun, attention: AddressAttention | undefined): void {
   if (run.attention?.reason === attention?.reason) return;
   run.attention = attention;

@@ -28,7 +28,6 @@ import { mayHaveSent, type OrderRun } from './order/state.js';
 /** Returns true in a run that a reset made. Asked only where another run would end. */
 export const isReset = (): boolean => workflowInfo().runId !== workflowInfo().originalExecutionRunId;
 
-/** Ends a run because of one field of its input. */
 export type Refuse = (field: string, reason: string) => never;
 
 /** Returns the failure of bad input of a workflow that is no order. */
@@ -96,14 +95,12 @@ export function checkAddress(input: DepositAddressInput): string {
   return account;
 }
 
-/** Checks the identity of a reconciliation. Throws InvalidInput. */
 export function checkReconcile(account: string): void {
   const demanded = reconcileWorkflowId(account);
   // A schedule appends the time to the id it was given.
   if (!workflowInfo().workflowId.startsWith(`${demanded}-`)) checkWorkflowId(refuseInput, 'account', demanded);
 }
 
-/** Returns the account that an input names. Throws InvalidInput. */
 export function checkedAccount(input: { account?: string } | undefined): string {
   const account = input?.account ?? DEFAULT_ACCOUNT;
   checkAccount(refuseInput, account);
@@ -134,10 +131,8 @@ const YEAR_MS = 365 * 86_400_000;
 const isShort = (timeoutMs: number | undefined): boolean =>
   timeoutMs !== undefined && timeoutMs > 0 && timeoutMs < YEAR_MS;
 
-/** Levels of an input that activities can take. */
 const MAX_LEVELS = 50;
 
-/** Returns true if a value has more levels. */
 export const isDeeperThan = (levels: number, value: unknown): boolean =>
   typeof value === 'object' &&
   value !== null &&
@@ -149,7 +144,6 @@ export function checkInput(refuse: Refuse, input: unknown, shape: string): void 
   if (isDeeperThan(MAX_LEVELS, input)) refuse('input', 'is nested too deeply');
 }
 
-/** Refuses what cannot be an account. */
 export function checkAccount(refuse: Refuse, account: unknown): void {
   if (typeof account !== 'string' || !ACCOUNT_FORMAT.test(account)) refuse('account', 'must match [a-z0-9-]{1,32}');
   checkShownName(refuse, 'account', account);
@@ -160,7 +154,6 @@ export function checkShownName(refuse: Refuse, field: string, name: string): voi
   if (holdsWallet(name)) refuse(field, NO_WALLET);
 }
 
-/** Refuses a run that the server would end by itself. */
 export function checkNoTimeLimit(refuse: Refuse, why: string): void {
   if (hasTimeLimit()) refuse('workflow', `must be started without execution or run time-out and without cron: ${why}`);
 }

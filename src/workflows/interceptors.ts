@@ -98,7 +98,6 @@ const refusedUpdate = (name: string, { why }: Refused): ApplicationFailure => {
   return ApplicationFailure.nonRetryable(`${name} was not taken: ${why}`, 'Refused');
 };
 
-/** Returns true for an activity that something without the keys answered. */
 export const isForeign = ({ cause }: ActivityFailure): boolean =>
   cause instanceof ApplicationFailure && cause.type === FOREIGN_ANSWER;
 
@@ -114,7 +113,6 @@ const NEVER = '**Never start this payment under another order id: an earlier run
 const TODO =
   '**To do**: find out who reaches Temporal without the payload keys, then start the same id with `--again`.';
 
-/** Ends a run that somebody without the keys has started. */
 function endForeignStart({ kind, why }: Refused): never {
   if (kind === 'unreadable') throw new Error(why);
   tell('the start', 'an input');

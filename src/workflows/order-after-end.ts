@@ -17,12 +17,10 @@ import { askForReading } from './ask/ask.js';
 import { record } from './create/apply-outcome.js';
 import { awaitFinal } from './follow/await-final.js';
 import { invalidInput } from './identity.js';
-import { park } from './order/decision.js';
 import { runAfterEnd } from './order/frame.js';
-import { enterDone, raiseAttention } from './order/show.js';
+import { enterDone, park, raiseAttention } from './order/show.js';
 import { type OrderRun, openRun } from './order/state.js';
 
-/** Longest time between the two look-ups. */
 const LONGEST_WAIT_MS = 86_400_000;
 
 type Comparison = Pick<LookUpEndedInput, 'ended' | 'byRun' | 'acknowledged'>;
@@ -85,7 +83,6 @@ function lookOverWindow(run: OrderRun, asked: Comparison, isClaimed: boolean): P
   return readOverWindow(() => lookUpEnded(run, asked), isAbsent, windowMs);
 }
 
-/** Reports a change, and waits until an operator acknowledges it. */
 async function acknowledged(run: OrderRun, seen: EndedReading): Promise<AfterEndResult> {
   const shown = seen.kind === 'found' ? await followed(run, seen.order, reasonFor(seen)) : seen.shown;
   await park(run, { code: 'changed-after-end', reason: reasonFor({ ...seen, shown }), allowed: ['accept'] });
@@ -95,7 +92,6 @@ async function acknowledged(run: OrderRun, seen: EndedReading): Promise<AfterEnd
 const reasonFor = ({ before, shown }: Pick<EndedReading, 'before' | 'shown'>): string =>
   `${before}; now the service shows ${shown}`;
 
-/** Follows a changed order to its final status, and returns that. */
 async function followed(run: OrderRun, order: Order, reason: string): Promise<string> {
   const type = order.order_type;
   if (isOrderType(type)) {

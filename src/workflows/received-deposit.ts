@@ -7,14 +7,13 @@ import { readOverWindow } from './activity-calls.js';
 import { askForReading } from './ask/ask.js';
 import { compensate } from './compensation/compensate.js';
 import { setOrder } from './create/create-order.js';
-import type { Ours } from './create/seen.js';
+import type { Ours } from './create/facts.js';
 import { awaitFinal } from './follow/await-final.js';
 import { close } from './order/end.js';
 import { runReceived } from './order/frame.js';
 import { identify, type OrderRun, showsNone } from './order/state.js';
 import { isKeyword, showAttributes } from './show.js';
 
-/** Follows an order that a receipt on a permanent deposit address made. */
 export function receivedDeposit(input: ReceivedDepositInput): Promise<OrderResult> {
   return runReceived(input, async (run) => {
     setOrder(run, await findReceived(run, input));

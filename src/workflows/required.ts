@@ -3,7 +3,6 @@ import { BATCH_MESSAGES } from '../contract/batch/messages.js';
 import { DECIDE_UPDATE } from '../contract/names.js';
 import { EncodedFailures } from '../contract/refused.js';
 
-/** Field of a choice that binds it to one run or pause. */
 const NAMED: Readonly<Record<string, string>> = {
   [DECIDE_UPDATE]: 'runId',
   [BATCH_MESSAGES.approve]: 'runId',

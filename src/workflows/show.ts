@@ -43,7 +43,6 @@ export const WHY_BY_COMMAND = {
   encrypted: 'since only what is encrypted is taken here',
 } satisfies Record<OnlyByCommand, string>;
 
-/** Returns a time as people read it. */
 export const timeShown = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 
 /** Returns JSON to paste, in lines that a narrow panel does not break. */

@@ -15,7 +15,6 @@ import {
 } from '../contract/signature.js';
 import { quickCheck, untilOver } from './activity-calls.js';
 
-/** An update that counts once its signature is checked. */
 export interface SignedRequest<T> {
   input: CheckSignatureInput;
   /** Why it is refused now. The run continues during the check. */

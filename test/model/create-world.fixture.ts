@@ -1,7 +1,13 @@
 import { applyOutcome, type Outcome } from '../../src/workflows/create/apply-outcome.js';
-import { type Absence, type Doubt, type Facts, openFacts } from '../../src/workflows/create/facts.js';
+import {
+  type Absence,
+  type Conflict,
+  type Doubt,
+  type Facts,
+  openFacts,
+  type Seen,
+} from '../../src/workflows/create/facts.js';
 import { type Action, nextAction } from '../../src/workflows/create/next-action.js';
-import type { Conflict, Seen } from '../../src/workflows/create/seen.js';
 
 /*
  * An order, the service and Temporal, as far as they matter for a create. Time is counted in tenths of the settle window. The

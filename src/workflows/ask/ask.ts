@@ -1,13 +1,11 @@
 import {
   ActivityFailure,
-  type ActivityInterfaceFor,
   type ActivityOptions,
+  CancellationScope,
+  condition,
   isCancellation,
-  proxyActivities,
   sleep,
-  TimeoutFailure,
 } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.js';
 import { KEY_REFUSED } from '../../contract/failures.js';
 import type {
   Circumstances,
@@ -15,27 +13,33 @@ import type {
   ElsewhereAnswer,
   LookUpAnswer,
   LookUpInput,
-  Turn,
 } from '../../contract/order/activities.js';
-import { wholeAnswer } from '../../contract/order/lean.js';
-import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
+import { ATTENTION_AFTER_MS, type Attention } from '../../contract/order/messages.js';
 import { stricter } from '../../contract/order/stricter.js';
-import { ALARM, answersWithin, failureOf, isMoneyMoving, readOnly, SEND_TIMEOUT_MS, watch } from '../activity-calls.js';
+import { ALARM, answersWithin, failureOf, readOnly, SEND_TIMEOUT_MS, watch } from '../activity-calls.js';
 import { record } from '../create/apply-outcome.js';
 import type { Doubt } from '../create/facts.js';
 import { isForeign } from '../interceptors.js';
+import { recordOf } from '../order/decision.js';
 import { close } from '../order/end.js';
 import { clearAttention, raiseAttention, showTurn } from '../order/show.js';
 import { mayHaveSent as mayHaveBeenSent, type OrderRun, recordPayers } from '../order/state.js';
-import { type AskMore, isElsewhere, untilSameAccount } from './elsewhere.js';
-import { askForTurn, endSilence, raiseSilence, raiseSilent, raiseUnserved, turnText, unservedFor } from './silence.js';
+import {
+  endSilence,
+  raiseSilence,
+  raiseSilent,
+  raiseUnserved,
+  type Schedule,
+  turnText,
+  unservedFor,
+  untilTaken,
+} from './silence.js';
 
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [60_000, 3_600_000];
 
 /** First wait after the answer of a foreign worker: the next task may reach one of ours. */
 const FIRST_WAIT_FOREIGN_MS = 5_000;
 
-/** How a question is asked. */
 export interface Asking extends Pick<ActivityOptions, 'summary' | 'activityId' | 'startToCloseTimeout'> {
   /** Raises attention after 15 min without an answer. Costs a timer. */
   alarm?: boolean;
@@ -78,7 +82,6 @@ export async function askForReading<T extends OrderAnswer>(
   return answer;
 }
 
-/** What a look-up asks. */
 export type Looking = Asking & Pick<LookUpInput, 'orderUuid' | 'sentUntilMs' | 'awaitsLater'>;
 
 /** Looks up the known order, `orderUuid`, or our id. */
@@ -97,7 +100,6 @@ export function lookUp(run: OrderRun, { orderUuid, sentUntilMs, awaitsLater, ...
   return askForReading<LookUpAnswer>(run, question, ({ lookUpOrder }, more) => lookUpOrder({ ...input(), ...more }));
 }
 
-/** Kinds of answers that show an order under our id. */
 const SHOWN = ['accepted', 'adopted', 'found'];
 
 /** Records the circumstances of an answer. A possible send or a found order pins the account. */
@@ -142,7 +144,6 @@ async function untilAnswered<T>(run: OrderRun, options: ActivityOptions, put: Sc
   }
 }
 
-/** Raises attention for a failed question. */
 function raiseEnded(run: OrderRun, error: ActivityFailure): { said?: string; firstWaitMs: number } {
   const refused = failureOf(error);
   if (refused?.type === KEY_REFUSED) {
@@ -177,13 +178,6 @@ async function withAlarm<T>(run: OrderRun, pending: Promise<T>, delayMs = 0): Pr
   return answer;
 }
 
-/** Schedules an activity. `late`: no worker took it for 15 min. */
-export type Schedule<T> = (activities: ActivityInterfaceFor<Activities>, late: boolean) => Promise<T>;
-
-/** Schedules an activity and expands its answer. */
-const scheduled = async <T>(schedule: Schedule<T>, options: ActivityOptions, late = false): Promise<T> =>
-  wholeAnswer(await schedule(proxyActivities<Activities>(options), late));
-
 /** Schedules an activity. After 15 min without a worker, shows its turn or raises attention. */
 export function untilServed<T>(run: OrderRun, options: ActivityOptions, schedule: Schedule<T>): Promise<T> {
   return untilTaken(run.account, options, schedule, (turn) => {
@@ -195,55 +189,71 @@ export function untilServed<T>(run: OrderRun, options: ActivityOptions, schedule
   });
 }
 
-/** Each limit is longer than the one before, so that a waiting task costs ever less history. */
-const LIMIT_GROWS = 4;
-
-/**
- * Schedules an activity with a limit, and again with a longer one: the server removed the earlier
- * one from the queue. `tell` returns what withdraws its report.
- */
-export async function untilTaken<T>(
-  account: string,
-  options: ActivityOptions,
-  schedule: Schedule<T>,
-  tell: (turn?: Turn) => () => unknown,
-): Promise<T> {
-  let told: { turn: Turn | undefined; takeBack: () => unknown } | undefined;
-  try {
-    for (let limitMs = ATTENTION_AFTER_MS; ; ) {
-      const limited = { ...options, scheduleToStartTimeout: limitMs };
-      try {
-        return await scheduled(schedule, limited, told !== undefined);
-      } catch (error) {
-        if (!isUntaken(error, options)) throw error;
-      }
-      const turn = await askForTurn(account, options.taskQueue);
-      // The report of a missing worker stays until somebody serves the account.
-      if (turn || !told || told.turn) {
-        told?.takeBack();
-        told = { turn, takeBack: tell(turn) };
-      }
-      limitMs = Math.max(LIMIT_GROWS * limitMs, 2 * (turn?.aboutMs ?? 0));
-    }
-  } finally {
-    told?.takeBack();
-  }
-}
-
-/**
- * Returns true if no worker took the activity in time. A create with a heartbeat may have sent in an
- * earlier attempt, and is not scheduled again.
- */
-function isUntaken(error: unknown, options: ActivityOptions): boolean {
-  const cause = error instanceof ActivityFailure ? error.cause : undefined;
-  if (!(cause instanceof TimeoutFailure) || cause.timeoutType !== 'SCHEDULE_TO_START') return false;
-  return !isMoneyMoving(options) || cause.lastHeartbeatDetails === undefined;
-}
-
 function unserved(run: OrderRun): string {
   const what = unservedFor(run.account);
   if (run.phase === 'creating' && !mayHaveBeenSent(run)) {
     return `${what}. Nothing was sent. Start a worker. If the account name is wrong, cancel the order, wait until it ends as OrderCancelled, then start it with the right account`;
   }
   return `${what}. The order may exist: never start it again under another id or account. Start a worker with the same key`;
+}
+
+interface AskMore {
+  told?: string;
+  delayMs?: number;
+}
+
+type Answered<T> = T | ElsewhereAnswer;
+
+const isElsewhere = <T extends { kind: string }>(answer: Answered<T>): answer is ElsewhereAnswer =>
+  answer.kind === 'elsewhere';
+
+/** Waits between two questions to another account. */
+const [FIRST_WAIT_ELSEWHERE_MS, LONGEST_WAIT_ELSEWHERE_MS] = [1_000, 15 * 60_000];
+
+const nextWaitMs = (waitMs: number): number =>
+  Math.min(2 * waitMs || FIRST_WAIT_ELSEWHERE_MS, LONGEST_WAIT_ELSEWHERE_MS);
+
+/** Waits until the account is set back or an operator confirms it. */
+async function untilSameAccount<T extends { kind: string }>(
+  run: OrderRun,
+  first: ElsewhereAnswer,
+  ask: (more: AskMore) => Promise<Answered<T>>,
+): Promise<T> {
+  let answer: Answered<T> = first;
+  // Waits longer each time: each change of account costs history.
+  for (let waitMs = 0; isElsewhere(answer); waitMs = nextWaitMs(waitMs)) {
+    const found: ElsewhereAnswer = answer;
+    const shown = raiseOtherAccount(run, found);
+    const more = { told: found.why, ...(waitMs > 0 && { delayMs: waitMs }) };
+    const asking = new CancellationScope();
+    const pending: Promise<Answered<T>> = asking.run(() => ask(more));
+    const answered = watch(pending);
+    // Other steps ask for decisions, too: this one takes those on its own question.
+    const decided = () => run.attention === shown && run.parked.decision !== undefined;
+    await condition(() => answered() || decided());
+    const decision = decided() ? run.parked.decision : undefined;
+    if (decision) {
+      run.decisions.push(recordOf([], decision));
+      delete run.parked.decision;
+    }
+    if (run.attention === shown) clearAttention(run, shown?.reason);
+    if (answered() || !decision) {
+      answer = await pending;
+      continue;
+    }
+    asking.cancel();
+    // The confirmed account must show the same witness, and is asked at once.
+    const { witness } = run.sentTo ?? {};
+    run.sentTo = { ...found.here, ...(witness && { witness }) };
+    record(run, { kind: 'placeConfirmed' });
+    answer = await ask({});
+  }
+  return answer;
+}
+
+/** Asks whether both accounts are the same. Replaces other attention: nothing can be read. */
+function raiseOtherAccount(run: OrderRun, { why }: ElsewhereAnswer): Attention | undefined {
+  run.attention = undefined;
+  raiseAttention(run, 'other-account', why, ['approve']);
+  return run.attention;
 }

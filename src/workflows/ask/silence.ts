@@ -1,8 +1,18 @@
-import { ActivityFailure, CancelledFailure, isCancellation, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  type ActivityInterfaceFor,
+  type ActivityOptions,
+  CancelledFailure,
+  isCancellation,
+  proxyActivities,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { Turn, WhySilentAnswer, WhySilentInput } from '../../contract/order/activities.js';
-import { ATTENTION_AFTER_MIN } from '../../contract/order/messages.js';
-import { quickCheck, shortly } from '../activity-calls.js';
+import { wholeAnswer } from '../../contract/order/lean.js';
+import { ATTENTION_AFTER_MIN, ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
+import { isMoneyMoving, quickCheck, shortly } from '../activity-calls.js';
 import { clearAttention, raiseAttention, showTurn } from '../order/show.js';
 import type { OrderRun } from '../order/state.js';
 
@@ -26,7 +36,6 @@ export async function raiseSilence(run: OrderRun, isOver: () => boolean): Promis
   else raiseSilent(run, why);
 }
 
-/** Reports a silent service for a known cause. */
 export const raiseSilent = (run: OrderRun, { code, said }: WhySilentAnswer): void =>
   raiseAttention(
     run,
@@ -40,7 +49,6 @@ export function endSilence(run: OrderRun): void {
   showTurn(run);
 }
 
-/** Asks why there is no clear answer. */
 export async function whySilent(input: WhySilentInput): Promise<WhySilentAnswer> {
   const { whySilent: ask } = proxyActivities<Activities>(shortly(input.account));
   try {
@@ -54,8 +62,7 @@ export async function whySilent(input: WhySilentInput): Promise<WhySilentAnswer>
 
 const UNSERVED = 'account-not-served';
 
-/** Returns true while attention says that nobody serves the account. */
-export const isReportedUnserved = ({ attention }: OrderRun): boolean => attention?.code === UNSERVED;
+const isReportedUnserved = ({ attention }: OrderRun): boolean => attention?.code === UNSERVED;
 
 /** Reports that nobody serves the account. Returns what withdraws it. */
 export function raiseUnserved(run: OrderRun, reason: string): () => void {
@@ -63,14 +70,13 @@ export function raiseUnserved(run: OrderRun, reason: string): () => void {
   return () => clearAttention(run, reason);
 }
 
-/** Returns the words for an account without a worker. */
 export const unservedFor = (account: string): string =>
   `no worker has served account ${account} for ${ATTENTION_AFTER_MIN} min`;
 
 const NORMAL_PRIORITY = 3;
 
 /** Returns the place in line of a queued task; undefined without a worker. */
-export async function askForTurn(account: string, taskQueue = ''): Promise<Turn | undefined> {
+async function askForTurn(account: string, taskQueue = ''): Promise<Turn | undefined> {
   const options = { ...quickCheck(account), summary: 'Does it only wait for its turn?' };
   const { whereInLine } = proxyActivities<Activities>(options);
   const priority = workflowInfo().priority?.priorityKey ?? NORMAL_PRIORITY;
@@ -84,7 +90,6 @@ export async function askForTurn(account: string, taskQueue = ''): Promise<Turn 
   }
 }
 
-/** Returns the words for a task that waits for its turn. */
 export function turnText(account: string, { before, aboutMs, requestsPerSecond }: Turn): string {
   const pace =
     requestsPerSecond === undefined ? '' : ` makes ${Number(requestsPerSecond.toPrecision(2))} requests/s and`;
@@ -92,4 +97,55 @@ export function turnText(account: string, { before, aboutMs, requestsPerSecond }
   const until = minutes > 0 ? `, for about ${minutes} min` : '';
   const place = before > 0 ? `about ${Math.round(before)} other tasks first${until}` : 'it next';
   return `its turn: a worker of the account ${account}${pace} takes ${place}`;
+}
+
+/** Schedules an activity. `late`: no worker took it for 15 min. */
+export type Schedule<T> = (activities: ActivityInterfaceFor<Activities>, late: boolean) => Promise<T>;
+
+const scheduled = async <T>(schedule: Schedule<T>, options: ActivityOptions, late = false): Promise<T> =>
+  wholeAnswer(await schedule(proxyActivities<Activities>(options), late));
+
+/** Each limit is longer than the one before, so that a waiting task costs ever less history. */
+const LIMIT_GROWS = 4;
+
+/**
+ * Schedules an activity with a limit, and again with a longer one: the server removed the earlier
+ * one from the queue. `tell` returns what withdraws its report.
+ */
+export async function untilTaken<T>(
+  account: string,
+  options: ActivityOptions,
+  schedule: Schedule<T>,
+  tell: (turn?: Turn) => () => unknown,
+): Promise<T> {
+  let told: { turn: Turn | undefined; takeBack: () => unknown } | undefined;
+  try {
+    for (let limitMs = ATTENTION_AFTER_MS; ; ) {
+      const limited = { ...options, scheduleToStartTimeout: limitMs };
+      try {
+        return await scheduled(schedule, limited, told !== undefined);
+      } catch (error) {
+        if (!isUntaken(error, options)) throw error;
+      }
+      const turn = await askForTurn(account, options.taskQueue);
+      // The report of a missing worker stays until somebody serves the account.
+      if (turn || !told || told.turn) {
+        told?.takeBack();
+        told = { turn, takeBack: tell(turn) };
+      }
+      limitMs = Math.max(LIMIT_GROWS * limitMs, 2 * (turn?.aboutMs ?? 0));
+    }
+  } finally {
+    told?.takeBack();
+  }
+}
+
+/**
+ * Returns true if no worker took the activity in time. A create with a heartbeat may have sent in an
+ * earlier attempt, and is not scheduled again.
+ */
+function isUntaken(error: unknown, options: ActivityOptions): boolean {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  if (!(cause instanceof TimeoutFailure) || cause.timeoutType !== 'SCHEDULE_TO_START') return false;
+  return !isMoneyMoving(options) || cause.lastHeartbeatDetails === undefined;
 }

@@ -19,7 +19,7 @@ import { startAttributes, workflowTypeOf } from '../../contract/order/types.js';
 import { type FinalStatus, isFinal, type Order } from '../../contract/service-objects.js';
 import { answersWithin, cancellable, watch } from '../activity-calls.js';
 import { ask } from '../ask/ask.js';
-import { parkUnless } from '../order/decision.js';
+import { parkUnless } from '../order/show.js';
 import type { OrderRun } from '../order/state.js';
 import type { FollowUp } from './moves.js';
 

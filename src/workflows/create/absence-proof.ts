@@ -42,7 +42,6 @@ export interface Proof {
   nextAtMs: number;
 }
 
-/** Begins a proof with its first reading. */
 function begin({ untilMs, sinceMs }: WindowStart, { askedAtMs, readAtMs }: AbsentReading): Proof {
   const workerFromMs = readAtMs + Math.max(0, untilMs - askedAtMs);
   return {
@@ -102,7 +101,6 @@ export function applyReading(
   return { proof: counted, isProven: counted.readings >= MIN_READINGS && spans.every((ms) => ms >= windowMs) };
 }
 
-/** Returns when both clocks need the next reading. */
 function nextReadingAtMs(
   { server, worker }: Pick<Proof, 'server' | 'worker'>,
   { answeredAtMs, readAtMs }: AbsentReading,

@@ -1,7 +1,6 @@
 import type { Control } from '../../contract/order/activities.js';
 import { type AbsentReading, applyReading, restart } from './absence-proof.js';
-import { type Doubt, type Facts, MAX_ROUNDS, wasEverInDoubt } from './facts.js';
-import type { Conflict, Ours, Seen } from './seen.js';
+import { type Conflict, type Doubt, type Facts, MAX_ROUNDS, type Ours, type Seen, wasEverInDoubt } from './facts.js';
 
 /** What happened to the create. All times are by the Temporal server's clock. */
 export type Outcome =
@@ -31,7 +30,6 @@ export type Outcome =
   /** The service shows an order that it accepted after our create, and not ours. */
   | { kind: 'later'; control: Control };
 
-/** Applies an outcome to the facts of a run. */
 export function record(run: { facts: Facts }, outcome: Outcome): void {
   run.facts = applyOutcome(run.facts, outcome);
 }

@@ -17,10 +17,8 @@ import { close } from '../order/end.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
 import { isReset, type OrderRun } from '../order/state.js';
 import type { Outcome } from './apply-outcome.js';
-import { type Doubt, wasEverInDoubt } from './facts.js';
-import { duplicateOrders, foreignOrder } from './readings.js';
+import { type Doubt, duplicateOrders, foreignOrder, wasEverInDoubt } from './facts.js';
 
-/** Longest wait between two attempts that sent nothing. */
 const MAX_WAIT_MS = 60_000;
 
 /**
@@ -60,11 +58,11 @@ export async function attemptCreate(
 /** Verdict of an attempt. `placeUnknown`: it may have been sent, to an unknown account. */
 type Attempted = CreateVerdict & { placeUnknown?: boolean };
 
-const SHOWN: readonly CreateVerdict['kind'][] = ['accepted', 'adopted', 'conflict', 'duplicates'];
-const UNSENT: readonly CreateVerdict['kind'][] = ['notSent', 'rateLimited', 'overCap', 'stale'];
-
 /** Verdicts of a create. Anything else was answered by another activity or by a foreign worker. */
-const VERDICTS: readonly unknown[] = [...SHOWN, ...UNSENT, 'rejected', 'uncertain'];
+const VERDICTS: readonly unknown[] = [
+  ...(['accepted', 'adopted', 'conflict', 'duplicates', 'rejected', 'uncertain'] as const),
+  ...(['notSent', 'rateLimited', 'overCap', 'stale'] as const),
+] satisfies CreateVerdict['kind'][];
 
 const STRANGE_CREATE =
   'what answered the create is no answer of a create: it may have been sent. Find out who answers its task queue';
@@ -87,7 +85,6 @@ function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInp
   };
 }
 
-/** Returns true if the attempt may have sent. */
 const mayHaveReached = (verdict: CreateVerdict, permission: SendPermission): boolean =>
   verdict.kind === 'rejected' || (verdict.kind === 'uncertain' && !verdict.reset && permission !== 'none');
 
@@ -131,7 +128,6 @@ function wasStarted(error: unknown): boolean {
   return Number(started ?? 0) > 0;
 }
 
-/** Returns what a verdict means for the facts. */
 function outcomesOf(run: OrderRun, verdict: Attempted, permission: string): Outcome[] {
   const nowMs = Date.now();
   const place = verdict.placeUnknown ? 'unknown' : 'asked';
@@ -190,7 +186,6 @@ export function doubtOfReset({ sentTo, input, facts }: OrderRun): Doubt {
   };
 }
 
-/** Delay that the caller asked for, in minutes. */
 const askedDelayMinutes = ({ request }: OrderRun): number | undefined =>
   'delay_order_for_minutes' in request ? request.delay_order_for_minutes : undefined;
 
@@ -201,7 +196,6 @@ const startedAtMs = (): number => workflowInfo().startTime.getTime();
 export const untilDelayedStartMs = (run: OrderRun): number =>
   Math.max(0, startedAtMs() + (askedDelayMinutes(run) ?? 0) * 60_000 - Date.now());
 
-/** Returns true if the start time of a delayed order has passed. */
 export const delayHasPassed = (run: OrderRun): boolean =>
   (askedDelayMinutes(run) ?? 0) > 0 && untilDelayedStartMs(run) === 0;
 

@@ -1,21 +1,18 @@
 import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
-import { windowOf } from '../../contract/order/activities.js';
+import { type LookUpAnswer, windowOf } from '../../contract/order/activities.js';
 import { factsOf } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { answersWithin, SEND_TIMEOUT_MS, watch } from '../activity-calls.js';
-import { lookUp } from '../ask/ask.js';
+import { askForReading, lookUp } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
 import { close, failureOf, startLookUpsAfterEnd } from '../order/end.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
 import { isReset, type OrderRun } from '../order/state.js';
 import { applyOutcome, record } from './apply-outcome.js';
-import { askPerson } from './ask-person.js';
+import { askPerson, closedAs, look, rejected } from './ask-person.js';
 import { attemptCreate, delayHasPassed, doubtOfReset, latestSendIsOver } from './attempt.js';
-import { type Facts, isCallbackNew } from './facts.js';
+import { type Facts, isCallbackNew, type Ours, type Seen, seenIn } from './facts.js';
 import { type Action, nextAction } from './next-action.js';
-import { closedAs, isRefusalReported, rejected } from './questions.js';
-import { look, lookUpRecovered, seenIn } from './readings.js';
-import type { Ours, Seen } from './seen.js';
 
 /** Longest look-up before an end: one request, and a second one if the worker of the first was lost. */
 const LOOK_WITHIN_MS = 35_000;
@@ -140,6 +137,17 @@ async function lookOnce(create: Create, action: Extract<Action, { do: 'look' }>)
   }
 }
 
+/** Looks up an order that was recovered from the order list, for the first time. Checks the input. */
+async function lookUpRecovered(run: OrderRun): Promise<Seen> {
+  enterPhase(run, 'uncertain', 'a look-up of the order, which the order list showed');
+  const question = { summary: 'Recovered: what is its status?', alarm: true, checksInput: true };
+  const request = () => ({ type: run.type, account: run.account, input: run.input, sentTo: run.sentTo });
+  const reading = await askForReading<LookUpAnswer>(run, question, ({ lookUpRecovered: read }, more) =>
+    read({ ...request(), ...more }),
+  );
+  return seenIn(run, reading);
+}
+
 async function attempt(create: Create, action: Extract<Action, { do: 'attempt' }>): Promise<void> {
   const { run } = create;
   const { permission } = action;
@@ -175,6 +183,12 @@ async function readAbsence(create: Create, why: string): Promise<void> {
   // Callers learn of a refusal at once; a contradiction withdraws it.
   const isReported = isRefusalReported(run.facts, terms(run).movesMoneyAtOnce ? 2 : 1) && !isFollowUp(run);
   run.failure = isReported ? failureOf(run, rejected(run, run.facts.refused?.answer ?? '')) : undefined;
+}
+
+/** Returns true if callers may learn of a refusal now. The run stays open and corrects itself. */
+function isRefusalReported({ refused, found, callback, everDoubted, proof }: Facts, readings: number): boolean {
+  const isPlain = refused !== undefined && !refused.repeated && found === undefined && everDoubted.length === 1;
+  return isPlain && callback === 'none' && (proof === undefined || proof.readings >= readings);
 }
 
 /** Gives the run its order, in this one place. From then on it is looked up by `order_uuid`. */

@@ -1,7 +1,9 @@
-import type { Control } from '../../contract/order/activities.js';
+import { shownDifferences } from '../../contract/differences/echo.js';
+import type { Control, DuplicateOrders, LookUpReading } from '../../contract/order/activities.js';
 import type { ApprovedAmount } from '../../contract/order/messages.js';
+import type { Order } from '../../contract/service-objects.js';
+import type { OrderRun } from '../order/state.js';
 import type { Proof } from './absence-proof.js';
-import type { Conflict, Ours } from './seen.js';
 
 /** Why our order may exist although the service shows none. */
 export type Cause = 'uncertainCreate' | 'reset' | 'earlierRun' | 'restored' | 'recovered';
@@ -79,7 +81,6 @@ export interface Facts {
 /** Attempts without a send, or rate limited ones, after which an operator is asked. */
 export const MAX_ROUNDS = { notSent: 50, rateLimited: 20 };
 
-/** Returns the facts of a run that begins. */
 export function openFacts(resend: 'once' | 'never' | undefined, movesMoneyAtOnce: boolean, doubt?: Doubt): Facts {
   const resends = resend === 'never' ? 0 : movesMoneyAtOnce ? 1 : 2;
   return {
@@ -95,10 +96,101 @@ export function openFacts(resend: 'once' | 'never' | undefined, movesMoneyAtOnce
 /** Returns true once this run or another one may have sent a create under this order id. */
 export const wasEverInDoubt = ({ everDoubted }: Pick<Facts, 'everDoubted'>): boolean => everDoubted.length > 0;
 
-/** Returns true if the account that a create was sent to is unknown. */
 export const isPlaceUnknown = ({ everDoubted }: Pick<Facts, 'everDoubted'>): boolean =>
   everDoubted.at(-1)?.place === 'unknown';
 
 /** Returns true if no look-up has followed the last callback yet. */
 export const isCallbackNew = ({ callback }: Pick<Facts, 'callback'>): boolean =>
   callback === 'fresh' || callback === 'fresh again';
+
+/** An order that may be adopted. `differences`: fields that differ from ours, if read. */
+export interface Candidate {
+  order_uuid: string;
+  differences?: string[];
+}
+
+export interface Ours {
+  kind: 'ours';
+  order: Order;
+  how: 'accepted' | 'adopted';
+  /** Fields that the service shows in another form. They raise attention. */
+  soft?: readonly string[];
+  /** Differences that an operator accepted. */
+  acceptedDifferences?: string[];
+  /** Why its amount is above cap and approval. */
+  aboveCap?: string;
+}
+
+/** Something under our id that is not simply our order. */
+export interface Conflict {
+  kind: 'conflict';
+  reason: string;
+  /** Those of several orders that match our request. */
+  ours: readonly string[];
+  /** What an operator may adopt: the orders that are ours or, if none is, those shown. */
+  candidates: readonly Candidate[];
+  /** An operator is asked without further readings. */
+  askAtOnce?: true;
+  /** The service named it in the answer to our create. */
+  isNamed?: true;
+  /** The order that is not like ours, and the fields that differ. */
+  foreign?: { order: Order; differences: string[]; soft?: readonly string[] };
+}
+
+/** Returns true if only the id has another form, or if the service named the order for our create. */
+export const isFollowable = ({ foreign, isNamed }: Conflict): boolean =>
+  isNamed === true || !foreign?.differences.includes('order_id') || foreign.differences.length === 1;
+
+/** Our order is not shown. `said`: answer of the status operation, for operators. */
+export interface Absent {
+  kind: 'absent';
+  said?: string;
+  control?: Control;
+}
+
+export type Seen = Ours | Absent | Conflict;
+
+const MAX_CANDIDATES = 3;
+
+/** Sorts a reading into our order, none, or a conflict. Every adoption passes this echo check. */
+export function seenIn(asked: Pick<OrderRun, 'type' | 'request'>, reading: LookUpReading): Seen {
+  switch (reading.kind) {
+    case 'absent':
+      return reading;
+    case 'duplicates':
+      return duplicateOrders(reading);
+    case 'found': {
+      const { order, differences, soft, aboveCap } = reading;
+      return differences.length === 0
+        ? { kind: 'ours', order, how: 'adopted', soft, aboveCap }
+        : foreignOrder(asked, { order, differences, soft });
+    }
+  }
+}
+
+/** Returns the conflict for an order that the echo check refused. */
+export function foreignOrder(
+  { type, request }: Pick<OrderRun, 'type' | 'request'>,
+  foreign: NonNullable<Conflict['foreign']>,
+): Conflict {
+  const { order, differences } = foreign;
+  const shown = shownDifferences(type, request, order, differences);
+  return {
+    kind: 'conflict',
+    reason: `order ${order.order_uuid} has our id but differs in ${shown}`,
+    ours: [],
+    candidates: [{ order_uuid: order.order_uuid, differences }],
+    foreign,
+    // Only our id has another form, and no later reading changes that.
+    ...(differences.join() === 'order_id' && { askAtOnce: true }),
+  };
+}
+
+/** Returns the conflict for several orders under our id, even if only one is like ours. */
+export function duplicateOrders({ orderUuids, ours }: DuplicateOrders): Conflict {
+  const like = ours.length > 0 ? `like this payment: ${ours.join(', ')}` : 'none is this payment';
+  const reason = `the service shows several orders under our id: ${orderUuids.join(', ')} (${like})`;
+  const shown = ours.length > 0 ? ours : orderUuids;
+  const candidates = shown.slice(0, MAX_CANDIDATES).map((order_uuid) => ({ order_uuid }));
+  return { kind: 'conflict', reason, ours, candidates };
+}

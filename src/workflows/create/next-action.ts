@@ -2,16 +2,16 @@ import type { SendPermission } from '../../contract/order/activities.js';
 import type { ApprovedAmount } from '../../contract/order/messages.js';
 import {
   type Absence,
+  type Conflict,
   type Doubt,
   type Facts,
   isCallbackNew,
   isPlaceUnknown,
   MAX_ROUNDS,
+  type Ours,
   wasEverInDoubt,
 } from './facts.js';
-import type { Conflict, Ours } from './seen.js';
 
-/** Next step of a create. */
 export type Action =
   | { do: 'take'; ours: Ours }
   /** Runs one create attempt. With 'none' it only looks and checks its input. */
@@ -43,7 +43,6 @@ export type End =
   | { type: 'OrderConflict'; conflict: Conflict }
   | { type: 'closed'; by: string; doubt?: ClosingDoubt; mayHaveSent: boolean };
 
-/** Why an order may exist although an operator closed it. */
 export type ClosingDoubt = 'conflict' | 'place' | 'hidden' | 'callback' | 'noLater';
 
 /** What the order type says about its create. */
@@ -174,7 +173,6 @@ const isBelieved = ({ control: { later, othersFail } }: Absence, { movesMoneyAtO
 const asksWhetherLate = ({ late, notSent, absence }: Facts): boolean =>
   late === 'delayed' && notSent !== undefined && absence === undefined;
 
-/** Decides whether a create is sent again. */
 function maySendAgain(facts: Facts, absence: Absence, terms: Terms): Action {
   const { permitted, control } = absence;
   const again: Action = { do: 'attempt', permission: isUnsent(facts, terms) ? 'first' : 'absent' };

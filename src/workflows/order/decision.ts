@@ -1,6 +1,11 @@
-import { condition } from '@temporalio/workflow';
-import type { OrderAttention } from '../../contract/attention.js';
-import { isPlaceholder } from '../../contract/attention.js';
+import {
+  ACCEPT_CHANGE,
+  CLOSE_CONFLICT,
+  DECISION_WORDS,
+  isPlaceholder,
+  WHY,
+  YOUR_NAME,
+} from '../../contract/attention.js';
 import { ADOPTABLE_DIFFERENCES } from '../../contract/differences/echo.js';
 import { maskWallet } from '../../contract/masking.js';
 import { AMOUNT_FORMAT, decimal, MAX_AMOUNT_LENGTH, toAmount } from '../../contract/money.js';
@@ -9,6 +14,7 @@ import type {
   ApprovedAmount,
   DecideAction,
   Decision,
+  DecisionChoice,
   DecisionRecord,
   TakenDecision,
 } from '../../contract/order/messages.js';
@@ -16,11 +22,92 @@ import type { CardPart } from '../../contract/order/request.js';
 import { signatureProblem } from '../../contract/signature.js';
 import { MAX_CARDS, MULTIPLE_CARDS } from '../../contract/wallets.js';
 import { chooseOffer, type Offer, totalOf } from '../compensation/offers.js';
-import type { Candidate } from '../create/seen.js';
+import type { Candidate } from '../create/facts.js';
+import { needsPerson } from '../create/next-action.js';
 import { isDeeperThan } from '../identity.js';
-import { decisionsOf } from './choices.js';
-import { raiseAttention } from './show.js';
 import type { OrderRun } from './state.js';
+
+export function decisionsOf(run: OrderRun): DecisionChoice[] {
+  const { attention, parked } = run;
+  if (!attention || parked.decision) return [];
+  return attention.allowed.flatMap((action) => choicesOf(run, action));
+}
+
+type Variant = Omit<DecisionChoice, 'decision'> & {
+  decision?: Pick<Decision, 'kind' | 'as' | 'order_uuid' | 'differences' | 'amount' | 'currency'>;
+};
+
+function choicesOf(run: OrderRun, action: DecideAction): DecisionChoice[] {
+  const { revision, runId } = run;
+  const alone = aloneReason(run, action);
+  return waysOf(run, action).map(({ decision, ...way }) => ({
+    ...way,
+    ...(alone && { alone }),
+    decision: { action, ...decision, by: YOUR_NAME, reason: WHY, revision, runId },
+  }));
+}
+
+/** Returns why an operator has to read this order's own reason before money moves. */
+function aloneReason({ facts }: OrderRun, action: DecideAction): string | undefined {
+  if (action !== 'resend' && action !== 'finish' && action !== 'revert') return undefined;
+  if (facts.cancelled) return 'it was cancelled';
+  if (action !== 'resend') return undefined;
+  if (facts.doubt) return 'it is not proven absent';
+  return needsPerson(facts) ? 'its reason names more than its absence' : undefined;
+}
+
+function waysOf(run: OrderRun, action: DecideAction): Variant[] {
+  switch (action) {
+    case 'resend':
+      return [{ does: DECISION_WORDS.resend }];
+    case 'close-absent':
+      return [{ does: run.attention?.code === 'conflict' ? CLOSE_CONFLICT : DECISION_WORDS['close-absent'] }];
+    case 'adopt':
+      return adoptions(run);
+    case 'approve':
+      return [approvalOf(run.attention)];
+    case 'refuse':
+      return [{ does: DECISION_WORDS.refuse }];
+    case 'accept':
+      return [{ does: run.attention?.code === 'changed-after-end' ? ACCEPT_CHANGE : DECISION_WORDS.accept }];
+    case 'finish':
+    case 'revert':
+      return run.parked.offers.filter(({ move }) => move.action === action).map(wayOf);
+  }
+}
+
+function approvalOf({ amount, currency }: Partial<ApprovedAmount> = {}): Variant {
+  if (!currency) return { does: 'confirms that this is the right account; the order continues there' };
+  const does = amount
+    ? `sends it for up to ${amount} ${currency}; if the amount is higher by then, asks again`
+    : `sends it, whatever the amount in ${currency} is`;
+  return { does, ...(amount && { amount }), currency, decision: { ...(amount && { amount }), currency } };
+}
+
+function adoptions({ parked: { candidates } }: OrderRun): Variant[] {
+  if (candidates.length === 0) return [{ does: 'follows the order that you name', needs: 'order_uuid' }];
+  return candidates.map((candidate) => ({ does: adoptionOf(candidate), decision: candidate }));
+}
+
+const adoptionOf = ({ order_uuid: orderUuid, differences }: Candidate): string =>
+  `follows order ${orderUuid}${differences ? ` as ours although it differs in ${differences.join(', ')}; no follow-up is sent for it` : ''}`;
+
+function wayOf({ move, amount, currency, names }: Offer): Variant {
+  const { kind, as } = move;
+  return {
+    does: doesOf(move, `${toAmount(amount)} ${currency}`),
+    amount: toAmount(amount),
+    currency,
+    ...(names?.required && { needs: names.field }),
+    decision: { ...(kind && { kind }), as },
+  };
+}
+
+function doesOf({ action, as }: Offer['move'], amount: string): string {
+  if (action === 'revert') return as === 'exchange' ? `exchanges ${amount} back` : `pays ${amount} back`;
+  if (as === 'exchange') return `exchanges ${amount}`;
+  return as === 'withdraw' ? `pays ${amount}` : `exchanges ${amount} and pays what comes of it`;
+}
 
 const isText = (value: unknown, maxLength: number): value is string =>
   typeof value === 'string' && value.trim() !== '' && value.length <= maxLength;
@@ -31,12 +118,14 @@ const COMMON_FIELDS = ['action', 'by', 'reason', 'revision', 'runId', 'signature
 const WAY_FIELDS = ['kind', 'as', 'revertTo', 'wallet_details'];
 const APPROVE_FIELDS = ['amount', 'currency'] as const;
 
-/** Fields of one kind of action only. */
-const OWN_FIELDS: Partial<Record<DecideAction, readonly string[]>> = {
-  adopt: ['order_uuid', 'differences'],
-  approve: APPROVE_FIELDS,
-  finish: WAY_FIELDS,
-  revert: WAY_FIELDS,
+type Problem = (run: OrderRun, decision: Partial<Decision>) => string | undefined;
+
+/** Fields of one kind of action only, and what may be wrong with them. */
+const OWN: Partial<Record<DecideAction, { fields: readonly string[]; problem: Problem }>> = {
+  adopt: { fields: ['order_uuid', 'differences'], problem: adoptionProblem },
+  approve: { fields: APPROVE_FIELDS, problem: approvalProblem },
+  finish: { fields: WAY_FIELDS, problem: wayProblem },
+  revert: { fields: WAY_FIELDS, problem: wayProblem },
 };
 
 /** A signature check gets the whole decision, and too large an input would end the workflow. */
@@ -50,7 +139,7 @@ export function refusal(run: OrderRun, decision: unknown): string | undefined {
   const { action, by, reason, revision, signature } = decision as Partial<Decision>;
   const allowed = new Set(decisionsOf(run).map((choice) => choice.decision.action));
   const isAllowed = action !== undefined && allowed.has(action);
-  const own = isAllowed ? (OWN_FIELDS[action] ?? []) : Object.values(OWN_FIELDS).flat();
+  const own = isAllowed ? (OWN[action]?.fields ?? []) : Object.values(OWN).flatMap(({ fields }) => fields);
   // A field that is given twice shows here as one more field.
   const others = unknownKeys(decision, [...COMMON_FIELDS, ...own]);
   if (others.length > 0) return `${String(action)} does not take ${others.join(', ')}`;
@@ -62,22 +151,7 @@ export function refusal(run: OrderRun, decision: unknown): string | undefined {
   if (revision !== run.revision) {
     return `revision ${String(revision)} is stale: the order is at revision ${run.revision}; look again (orderState), then decide`;
   }
-  return signatureProblem(signature) ?? fieldsProblem(run, action, decision as Partial<Decision>);
-}
-
-/** Returns what is wrong with the fields of one action. */
-function fieldsProblem(run: OrderRun, action: DecideAction, decision: Partial<Decision>): string | undefined {
-  switch (action) {
-    case 'approve':
-      return approvalProblem(run, decision);
-    case 'adopt':
-      return adoptionProblem(run, decision);
-    case 'finish':
-    case 'revert':
-      return wayProblem(run.parked.offers, decision);
-    default:
-      return undefined;
-  }
+  return signatureProblem(signature) ?? OWN[action]?.problem(run, decision as Partial<Decision>);
 }
 
 /** An approval must name exactly the amount that is shown. */
@@ -107,8 +181,8 @@ const unknownKeys = (value: object, known: readonly string[]): string[] =>
   Object.keys(value).filter((key) => !known.includes(key));
 
 /** Returns what is wrong with the named move. Checks shapes only, and shows no value. */
-function wayProblem(offers: readonly Offer[], decision: Partial<Decision>): string | undefined {
-  const offer = chooseOffer(offers, decision);
+function wayProblem({ parked }: OrderRun, decision: Partial<Decision>): string | undefined {
+  const offer = chooseOffer(parked.offers, decision);
   if (typeof offer === 'string') return offer;
   const { revertTo, wallet_details: cards } = decision;
   const { field, required } = offer.names ?? {};
@@ -161,39 +235,4 @@ export function recordOf(offers: readonly Offer[], decision: TakenDecision): Dec
       wallet_details: cards.map(({ amount, wallet }) => ({ amount, wallet: maskWallet(wallet) })),
     }),
   };
-}
-
-/** Question of a parked order, with what `finish`, `revert`, `adopt` and `approve` may mean. */
-export interface ParkQuestion {
-  code: OrderAttention;
-  reason: string;
-  allowed: DecideAction[];
-  offers?: readonly Offer[];
-  candidates?: readonly Candidate[];
-  toApprove?: ApprovedAmount;
-}
-
-/** Keeps the workflow open until an operator decides, without a time-out. Records the decision. */
-export async function park(run: OrderRun, asked: ParkQuestion): Promise<TakenDecision> {
-  return (await parkUnless(run, asked, () => false)) as TakenDecision;
-}
-
-/** Like `park`, but also ends once `resolved` returns true. */
-export async function parkUnless(
-  run: OrderRun,
-  { code, reason, allowed, offers = [], candidates = [], toApprove }: ParkQuestion,
-  resolved: () => boolean,
-): Promise<TakenDecision | undefined> {
-  run.phase = 'parked';
-  run.waitingFor = 'a decision';
-  run.parked = { offers, candidates };
-  run.attention = undefined;
-  raiseAttention(run, code, reason, allowed, toApprove);
-  await condition(() => run.parked.decision !== undefined || resolved());
-  const { decision } = run.parked;
-  run.parked = { offers: [], candidates: [] };
-  run.attention = undefined;
-  if (!decision) return undefined;
-  run.decisions.push(recordOf(offers, decision));
-  return decision;
 }

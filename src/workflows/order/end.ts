@@ -21,7 +21,6 @@ export function close(run: OrderRun, ...end: Closed): never {
   throw failure;
 }
 
-/** Returns the failure that callers see. */
 export function failureOf({ sentTo }: OrderRun, [type, message, ...details]: Closed): ApplicationFailure {
   // A restart needs the account to prove absence there.
   const isPinned = sentTo && (type === 'OrderRejected' || type === 'OrderAbsent');
@@ -30,16 +29,14 @@ export function failureOf({ sentTo }: OrderRun, [type, message, ...details]: Clo
   return ApplicationFailure.create({ type, message: maskWallets(message), nonRetryable: true, details: handedOn });
 }
 
-function differenceOf(actual: Amount | null, expected: Amount): Amount | undefined {
-  if (actual === null) return undefined;
-  const difference = decimal(actual).minus(decimal(expected));
-  return difference.eq(0) ? undefined : toAmount(difference);
-}
-
 /** A completed order may differ from the request, for example an underpaid deposit. */
 function differencesOf(order: Order): OrderResult['difference'] {
-  const from = differenceOf(order.amount_from, order.expected_amount_from);
-  const to = differenceOf(order.amount_to, order.expected_amount_to);
+  const between = (actual: Amount | null, expected: Amount) => {
+    const difference = decimal(actual ?? expected).minus(decimal(expected));
+    return difference.eq(0) ? undefined : toAmount(difference);
+  };
+  const from = between(order.amount_from, order.expected_amount_from);
+  const to = between(order.amount_to, order.expected_amount_to);
   return from || to ? { ...(from && { from }), ...(to && { to }) } : undefined;
 }
 
@@ -99,7 +96,6 @@ export async function startLookUpsAfterEnd(run: OrderRun): Promise<void> {
   }
 }
 
-/** Counts an order that ends. Replays count nothing. */
 export function countEnd({ type, account }: OrderRun, outcome: string): void {
   metricMeter
     .createCounter('payment_orders_ended_total', undefined, 'orders that ended')

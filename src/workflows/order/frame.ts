@@ -98,7 +98,6 @@ async function inFrame<Result>(
   });
 }
 
-/** Waits for an order, or throws the failure of the workflow. */
 async function orderOrFailure(run: OrderRun, pick: () => Order | undefined): Promise<Order> {
   await condition(() => pick() !== undefined || run.failure !== undefined);
   const order = pick();
@@ -113,7 +112,6 @@ function refuseDecision(reason: string): never {
   throw ApplicationFailure.nonRetryable(reason, 'DecisionRefused');
 }
 
-/** Accepts a decision once its signature is checked. */
 function takeDecision(run: OrderRun, decision: Decision): Promise<OrderState> {
   const { signature, ...choice } = decision;
   return takeSigned({

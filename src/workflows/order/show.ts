@@ -1,4 +1,4 @@
-import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { condition, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { OrderAttention } from '../../contract/attention.js';
 import { attentionWords, ITS_UUID, SENT_WORDS } from '../../contract/attention.js';
 import {
@@ -15,18 +15,20 @@ import type {
   DecisionChoice,
   OrderPhase,
   OrderState,
+  TakenDecision,
 } from '../../contract/order/messages.js';
 import { orderSides, whatMoves } from '../../contract/order/types.js';
 import type { OnlyByCommand } from '../../contract/signature.js';
 import { maskWallets } from '../../contract/wallets.js';
+import type { Offer } from '../compensation/offers.js';
+import type { Candidate } from '../create/facts.js';
 import { attentionAttributes, isKeyword, pasteable, show, timeShown, WHY_BY_COMMAND } from '../show.js';
-import { decisionsOf } from './choices.js';
+import { decisionsOf, recordOf } from './decision.js';
 import { mayHaveSent, type OrderRun } from './state.js';
 
 /** Operators search for these phases; all others are open. */
 const searchedStatus = (phase: OrderPhase): string => (phase === 'uncertain' || phase === 'parked' ? phase : 'open');
 
-/** Enters a phase and shows what the run waits for. */
 export function enterPhase(run: OrderRun, phase: OrderPhase, waitingFor: string): void {
   if (run.phase !== phase) run.revision += 1;
   run.phase = phase;
@@ -50,7 +52,6 @@ export function raiseAttention(
   publish(run);
 }
 
-/** Clears attention with this reason. */
 export function clearAttention(run: OrderRun, reason: string | undefined): void {
   if (!run.attention || run.attention.reason !== reason) return;
   run.revision += 1;
@@ -69,10 +70,8 @@ export function showTurn(run: OrderRun, turn?: string): void {
   publish(run);
 }
 
-/** Says in a question that the order was cancelled. */
 export const WAS_CANCELLED = 'it was cancelled';
 
-/** Decisions that may move money. */
 const MOVES_MONEY: readonly DecideAction[] = ['resend', 'approve', 'finish', 'revert'];
 
 /** Adds a later cancellation to a question, which makes its revision stale. Adds no command. */
@@ -93,7 +92,6 @@ export function enterDone(run: OrderRun, status: string, keepAttention?: Attenti
   publish(run, status);
 }
 
-/** Returns the answer of the `orderState` query. */
 export function orderState(run: OrderRun): OrderState {
   const { atMs: lastLookUpAtMs } = run.lastLookUp;
   return {
@@ -226,4 +224,39 @@ function choiceShown({ does, needs, decision }: DecisionChoice, onlyByCommand?: 
     { revision, runId },
   ];
   return `${what}\n${pasteable(lines)}`;
+}
+
+/** Question of a parked order, with what `finish`, `revert`, `adopt` and `approve` may mean. */
+export interface ParkQuestion {
+  code: OrderAttention;
+  reason: string;
+  allowed: DecideAction[];
+  offers?: readonly Offer[];
+  candidates?: readonly Candidate[];
+  toApprove?: ApprovedAmount;
+}
+
+/** Keeps the workflow open until an operator decides, without a time-out. Records the decision. */
+export async function park(run: OrderRun, asked: ParkQuestion): Promise<TakenDecision> {
+  return (await parkUnless(run, asked, () => false)) as TakenDecision;
+}
+
+/** Like `park`, but also ends once `resolved` returns true. */
+export async function parkUnless(
+  run: OrderRun,
+  { code, reason, allowed, offers = [], candidates = [], toApprove }: ParkQuestion,
+  resolved: () => boolean,
+): Promise<TakenDecision | undefined> {
+  run.phase = 'parked';
+  run.waitingFor = 'a decision';
+  run.parked = { offers, candidates };
+  run.attention = undefined;
+  raiseAttention(run, code, reason, allowed, toApprove);
+  await condition(() => run.parked.decision !== undefined || resolved());
+  const { decision } = run.parked;
+  run.parked = { offers: [], candidates: [] };
+  run.attention = undefined;
+  if (!decision) return undefined;
+  run.decisions.push(recordOf(offers, decision));
+  return decision;
 }

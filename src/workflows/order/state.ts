@@ -18,10 +18,9 @@ import type { Order } from '../../contract/service-objects.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { SEND_TIMEOUT_MS } from '../activity-calls.js';
 import type { Offer } from '../compensation/offers.js';
+import type { Candidate, Ours } from '../create/facts.js';
 import { type Doubt, type Facts, openFacts, wasEverInDoubt } from '../create/facts.js';
-import type { Candidate, Ours } from '../create/seen.js';
 
-/** Everything that one order workflow knows. */
 export interface OrderRun {
   /** Unchecked until `checkOrder`; the first activity validates it in full. */
   readonly input: RunOptions;
@@ -76,7 +75,6 @@ export interface Parked {
   decision?: TakenDecision;
 }
 
-/** Returns the state of a new order workflow, for any input. */
 export function openRun(type: OrderType, started: RunInput): OrderRun {
   const input = withoutNulls(started);
   const request = input?.order;
@@ -111,7 +109,6 @@ function firstDoubt(input: RunOptions | undefined): Doubt | undefined {
   return { cause: 'earlierRun', untilMs, place, said: 'an earlier run of this order id may have sent it' };
 }
 
-/** Returns the state of a run that follows a received order. */
 export function openReceivedRun(input: ReceivedDepositInput): OrderRun {
   return {
     ...openRun('deposit', input as unknown as RunInput),
@@ -121,7 +118,6 @@ export function openReceivedRun(input: ReceivedDepositInput): OrderRun {
   };
 }
 
-/** Records what a received order is. */
 export function identify(run: OrderRun, type: ReceivedType, order: Order): void {
   run.type = type;
   run.request = receivedRequest(type, order);
@@ -137,11 +133,9 @@ export function recordPayers(run: OrderRun, seen: Payers | undefined): void {
   run.payers = { first, later: { from, to } };
 }
 
-/** Returns how the order was found, if it was. */
 export const foundAs = ({ facts: { found } }: Pick<OrderRun, 'facts'>): Ours | undefined =>
   found?.kind === 'ours' ? found : undefined;
 
-/** Returns true if a look-up showed the order. */
 export const isAdopted = (run: Pick<OrderRun, 'facts'>): boolean => foundAs(run)?.how === 'adopted';
 
 /** Returns true in a run that a reset made: the earlier run may have sent. */

@@ -11,8 +11,7 @@ import {
   offersOf,
 } from '../../../src/workflows/compensation/offers.js';
 import { rowOf } from '../../../src/workflows/compensation/table.js';
-import { decisionsOf } from '../../../src/workflows/order/choices.js';
-import { refusal } from '../../../src/workflows/order/decision.js';
+import { decisionsOf, refusal } from '../../../src/workflows/order/decision.js';
 import type { OrderRun } from '../../../src/workflows/order/state.js';
 import { BITCOIN, CARDS_REQUEST } from '../../contract/inputs.fixture.js';
 import { type CaseFacts, caseOf } from './cases.fixture.js';

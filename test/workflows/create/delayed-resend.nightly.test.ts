@@ -29,15 +29,6 @@ describe('a delayed order whose create is uncertain and absent', () => {
     expect((await lab.result(handle, DAY_MS)).outcome).toBe('completed');
   });
 
-  test('parks when its time has passed meanwhile: a person says whether it is still wanted', async () => {
-    const orderId = 'delayed-too-late';
-    await lab.orders.start('withdraw', delayed(orderId, 5));
-    const parked = async () => (await lab.state(orderId)).phase === 'parked';
-    await lab.skipUntil(parked, MINUTE_MS, 20 * MINUTE_MS);
-    expect((await lab.state(orderId)).attention?.allowed).toEqual(['resend', 'close-absent', 'adopt']);
-    expect(delaysSent(orderId)).toHaveLength(1);
-  });
-
   test('asks again when its time passed while a person was asked: what they permitted was no late payment', async () => {
     const orderId = 'delayed-late-while-asked';
     const handle = await lab.orders.start('withdraw', { ...delayed(orderId, 30), resend: 'never' });

@@ -62,15 +62,6 @@ describe.concurrent('search attributes', () => {
       { timeout: 60_000, interval: 250 },
     );
 
-  test('of a finished order: final status, uuid, no attention', async () => {
-    const orderId = newOrderId('finished');
-    const handle = await lab.orders.start('exchange', orderInput('exchange', orderId));
-    const { order } = await handle.result();
-    const currencies = "PaymentCurrencyFrom = 'usd' AND PaymentCurrencyTo = 'btc' AND PaymentAccount = 'default'";
-    const ended = `PaymentOrderStatus = 'completed' AND PaymentNeedsAttention = false AND ${currencies}`;
-    await found(`PaymentOrderUuid = '${order.order_uuid}' AND ${ended}`, orderId);
-  });
-
   test('of an order that parks and is closed: parked with attention, then none without', async () => {
     const batchId = newOrderId('parks');
     const options = { marker: 'create=500-before', resend: 'never', batchId } as const;
@@ -81,11 +72,5 @@ describe.concurrent('search attributes', () => {
     await handle.decide({ action: 'close-absent', by: 'ann', reason: 'not wanted any more', revision });
     await expect(handle.result()).rejects.toMatchObject({ type: 'OrderAbsent' });
     await found(`${mine} AND PaymentOrderStatus = 'none' AND PaymentNeedsAttention = false`, batchId);
-  });
-
-  test('of an order that ends canceled: that status, and its uuid', async () => {
-    const input = orderInput('deposit', newOrderId('canceled'), { marker: 'outcome=canceled' });
-    const { order } = await (await lab.orders.start('deposit', input)).result();
-    await found(`PaymentOrderUuid = '${order.order_uuid}' AND PaymentOrderStatus = 'canceled'`, input.order.order_id);
   });
 });

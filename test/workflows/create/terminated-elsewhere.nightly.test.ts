@@ -7,20 +7,6 @@ import { acceptLater, attentionSays, executedAtBoth, openTwoAccounts, PLACES } f
 
 const SETTLE_MS = 2_500;
 
-test('terminated after its create was executed at one account, and started again, as docs/operating.md says, where the worker has another key', async () => {
-  const { lab, other, workAt } = await openTwoAccounts(SETTLE_MS);
-  const input = orderInput('withdraw', newOrderId('terminated'), {});
-  await workAt(PLACES.first);
-  const handle = await lab.orders.start('withdraw', input);
-  await vi.waitFor(() => expect(lab.sandbox.stats().executedByOrderId[handle.orderId]).toBe(1), 60_000);
-  await lab.temporal.client.workflow.getHandle(handle.workflowId).terminate('by mistake');
-  await workAt(PLACES.otherKey);
-  const again = await lab.orders.start('withdraw', { ...input, sentUntil: new Date().toISOString() }, { again: true });
-  await sleep(SETTLE_MS + 10_000);
-  const executed = executedAtBoth({ lab, other }, again.orderId);
-  expect(executed, 'executed at the first and at the second account').toEqual([1, 0]);
-});
-
 test('refused at one account and executed there later; the run that was told so waits at the other one, is terminated and started again', async () => {
   const { lab, other, workAt } = await openTwoAccounts(SETTLE_MS);
   const input = orderInput('withdraw', newOrderId('told'), { marker: 'create=400-later later_ms=12000' });

@@ -74,20 +74,6 @@ describe.concurrent('an order that is learned by one callback', () => {
 });
 
 describe.concurrent('callbacks only wake the order up', () => {
-  test('one that comes before the answer to the create is kept: one look-up, no wait for the next one', async () => {
-    const orderId = newOrderId('early');
-    const handle = await start(byCallback, orderId, 'create=slow slow_ms=1500');
-    expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });
-    expect(byCallback.requestsOf(orderId)).toEqual(['/v2/order/list', '/v2/order/withdraw', STATUS]);
-  });
-
-  test('three copies at once have the effect of one', async () => {
-    const orderId = newOrderId('tripled');
-    const handle = await start(byCallback, orderId, 'callback_copies=3');
-    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
-    expect(lookUps(byCallback, orderId)).toBe(1);
-  });
-
   test('a lost one is made up for by polling', async () => {
     const orderId = newOrderId('lost');
     const handle = await start(byCallback, orderId, 'callback=drop');

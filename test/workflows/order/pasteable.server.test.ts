@@ -138,22 +138,6 @@ describe.concurrent('what the page of a stuck order holds to be pasted', () => {
     }
   });
 
-  test('begins with what must never be done, in lines that the panel does not cut off', async () => {
-    const { handle } = await startSteered(lab, 'withdraw', { marker: 'create=500-before', resend: 'never' });
-    await parkedFor(handle);
-    const [never = '', sent, why, todo, ...rest] = (await detailsOf(lab, handle)).split('\n\n');
-    expect(never).toBe('**Never start this payment under another order id: it may have been paid.**');
-    expect(sent).toBe('**Sent**: Perhaps. The money may already have moved.');
-    expect(why).toMatch(
-      /^\*\*Why\*\* \(since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\): the create got no clear answer \(HTTP 500/,
-    );
-    expect(todo).toMatch(/^\*\*To do\*\*: Ask the service .* `decide`/);
-    expect(rest.at(-1)).toBe('**parked** · waiting for a decision');
-    const code = rest.flatMap((part) => part.split('\n')).filter((line) => /^[{ ]/.test(line));
-    expect(code.length).toBeGreaterThan(3);
-    expect(Math.max(...code.map((line) => line.length))).toBeLessThanOrEqual(80);
-  });
-
   test('the uuid that the service tells goes into what adopts its order; without it that is refused', async () => {
     const input = orderInput('withdraw', newOrderId('late'), { marker: 'create=500-before', resend: 'never' });
     const handle = await lab.orders.start('withdraw', input);
@@ -176,12 +160,6 @@ describe.concurrent('what the page of a stuck order holds to be pasted', () => {
     expect(await detailsOf(lab, half)).toMatch(
       /^\*\*At the service\*\*: `completed_partially`, order `[\da-f-]{36}`$/m,
     );
-  });
-
-  test('names both values of a conflict', async () => {
-    const handle = await startBeside(['99']);
-    await parkedFor(handle, 'differs in');
-    expect(await detailsOf(lab, handle)).toContain('amount (asked for 12.50, shown 99)');
   });
 
   test('what lists show goes with the attention', async () => {

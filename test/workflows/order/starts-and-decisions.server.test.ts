@@ -93,27 +93,6 @@ describe.concurrent("a parked order (resend 'never', absent after an unclear cre
   /** Executed, and shown by neither operation until each was asked eight times: more often than before parking. */
   const HIDDEN = 'create=500 list=unseen list_times=8 status=unseen status_times=8 callback=drop';
 
-  test('says why, and what may be decided, and stays open', async () => {
-    const handle = await park('says', NOT_EXECUTED);
-    expect(await handle.state()).toMatchObject({
-      status: null,
-      attention: { allowed: ['resend', 'close-absent', 'adopt'], reason: expect.stringContaining('no such order') },
-    });
-    expect(serviceView(lab, handle.orderId)).toEqual({ creates: 1, executed: 0, blindCreates: 0 });
-    await decide(handle, { action: 'close-absent' });
-  });
-
-  test('is sent again after the decision to resend, and keeps the decision in its result', async () => {
-    const handle = await park('resend', NOT_EXECUTED);
-    await decide(handle, { action: 'resend' });
-    expect(await handle.result()).toMatchObject({
-      outcome: 'completed',
-      adopted: false,
-      decisions: [{ action: 'resend', by: 'ann', reason: 'looked it up' }],
-    });
-    expect(serviceView(lab, handle.orderId)).toEqual({ creates: 2, executed: 1, blindCreates: 0 });
-  });
-
   test('ends as OrderAbsent after the decision to close it, once absence was proven again', async () => {
     const handle = await park('close', NOT_EXECUTED);
     const before = lab.requestsOf(handle.orderId).length;
