@@ -6,11 +6,10 @@ import type { OrderListItem } from '../../contract/service-objects.js';
 import { orderWindows, smallPageNote, type WindowPage } from '../../payment-service/paging.js';
 import { type OrderListQuery, serviceDateTime } from '../../payment-service/queries.js';
 import type { ActivityDeps } from '../deps.js';
-import { addChanges, spelled } from './balance-book.js';
-import { isUnnamed, workflowIdsOf } from './duplicates.js';
-import { findings } from './findings.js';
+import { findings, isUnnamed, workflowIdsOf } from './findings.js';
 import { receiptFinder } from './followers.js';
 import { newestRuns, type OurRun, ourRuns } from './our-runs.js';
+import { addChanges, spelled } from './prove.js';
 import { forAccount } from './reconcile-account.js';
 import {
   addMalformed,
@@ -106,7 +105,6 @@ export function edgeAfter(edge: string[], { page, paged }: WindowPage): string[]
   return [...(paged ? edge : []), ...last.map(({ order_uuid: uuid }) => uuid)];
 }
 
-/** Compares the orders of a window that are not known yet. */
 async function comparePage(work: Reconciliation, one: WindowPage, known: ReadonlySet<string>): Promise<void> {
   const { input, ids, client } = work;
   const items = one.page.items.filter(({ order_uuid }) => !known.has(order_uuid));

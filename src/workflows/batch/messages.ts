@@ -1,5 +1,6 @@
 import { ApplicationFailure, defineQuery, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
 import {
+  BATCH_MESSAGES,
   type BatchApproval,
   type BatchInstruction,
   type BatchInterruption,
@@ -7,7 +8,6 @@ import {
   BY_ITSELF,
   type SignedApproval,
 } from '../../contract/batch/batch.js';
-import { BATCH_MESSAGES } from '../../contract/batch/messages.js';
 import { maskName } from '../../contract/masking.js';
 import { isPlaceholder } from '../../contract/placeholders.js';
 import { signatureProblem } from '../../contract/signature.js';
