@@ -1,7 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BatchHandle } from '../../src/client/batches.js';
-import { startBatch } from '../../src/client/batches.js';
+import { type BatchHandle, startBatch } from '../../src/client/batches.js';
 import type { BatchInput, BatchPhase, BatchState } from '../../src/contract/batch/batch.js';
 import {
   BULK_WITHDRAW_WORKFLOW,

@@ -2,8 +2,7 @@ import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypt
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BatchHandle } from '../../src/client/batches.js';
-import { startBatch } from '../../src/client/batches.js';
+import { type BatchHandle, startBatch } from '../../src/client/batches.js';
 import type { BatchPhase, BatchState } from '../../src/contract/batch/batch.js';
 import { input, type Scenario } from './scenarios.js';
 

@@ -1,7 +1,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { z } from 'zod';
-import { BatchFileError } from '../batch-files/errors.js';
+import { BatchFileError } from '../batch-files/read-file.js';
 import { NOT_WRITTEN } from '../contract/batch/activities.js';
 import {
   describeFieldErrors,

@@ -5,7 +5,7 @@ import { CLIENT_FIELDS, DETAILS_FIELDS } from '../contract/order/request.js';
 import { readJson } from '../validation/json-input.js';
 import { orderSchemas } from '../validation/request-schemas.js';
 import { describeCharacter } from '../validation/text-kinds.js';
-import { badFile } from './errors.js';
+import { badFile } from './read-file.js';
 
 const REQUIRED = ['order_id', 'currency', 'network', 'amount', 'wallet'];
 /** Fields that have columns of their own, `client_info.client_id`, beside or instead of one for all of them. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import {
+  BATCH_MESSAGES,
   type BatchApproval,
   type BatchInput,
   type BatchInstruction,
@@ -10,7 +11,6 @@ import {
   type BatchState,
   isProgress,
 } from '../contract/batch/batch.js';
-import { BATCH_MESSAGES } from '../contract/batch/messages.js';
 import { batchInputDifferences } from '../contract/differences/starts.js';
 import {
   BULK_WITHDRAW_WORKFLOW,

@@ -142,18 +142,26 @@ export interface WindowPage {
 }
 
 const SECOND_MS = 1_000;
+/** Share of a page that a first window should fill: fuller ones are often halved. */
+const FILLED = 0.7;
 
 /**
  * Reads the orders created between two times, in windows halved until one page holds each.
- * Halves share a boundary second, so that an order may come twice.
+ * Windows share a boundary second. `expected`: orders in that time, for the first windows.
  */
 export async function* orderWindows(
   list: List<OrderListItem, OrderListQuery>,
-  { fromMs, toMs }: { fromMs: number; toMs: number },
+  { fromMs, toMs, expected = 0 }: { fromMs: number; toMs: number; expected?: number },
   { limit = MAX_ORDERS_PER_PAGE, ...filter }: Omit<OrderListQuery, 'date_from' | 'date_to' | 'page'> = {},
 ): AsyncGenerator<WindowPage> {
   const floor = (ms: number) => Math.floor(ms / SECOND_MS) * SECOND_MS;
-  const open = [{ fromMs: floor(fromMs), toMs: floor(toMs) + SECOND_MS }];
+  const [beginMs, endMs] = [floor(fromMs), floor(toMs) + SECOND_MS];
+  const seconds = (endMs - beginMs) / SECOND_MS;
+  const widthMs = Math.ceil(seconds / Math.max(1, expected / (FILLED * limit))) * SECOND_MS;
+  const open: { fromMs: number; toMs: number }[] = [];
+  for (let atMs = beginMs; atMs < endMs; atMs += widthMs) {
+    open.unshift({ fromMs: atMs, toMs: Math.min(atMs + widthMs, endMs) });
+  }
   let halved = false;
   for (let span = open.pop(); span; span = open.pop()) {
     const window = { from: serviceDateTime(span.fromMs), to: serviceDateTime(span.toMs) };

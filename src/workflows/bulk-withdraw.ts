@@ -1,5 +1,6 @@
 import {
   ActivityFailure,
+  ApplicationFailure,
   allHandlersFinished,
   CancellationScope,
   condition,
@@ -9,15 +10,36 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { ReportBatchAnswer } from '../contract/batch/activities.js';
-import type { BatchInput, BatchOutcomes, BatchPlan, BatchProgress, BatchResult } from '../contract/batch/batch.js';
-import { wholeFile } from './activity-calls.js';
-import { maySend, stop, unresolved, untilWritten } from './batch/interruptions.js';
+import {
+  BATCH_NOT_APPROVED,
+  BATCH_STOPPED,
+  type BatchInput,
+  type BatchOutcomes,
+  type BatchPlan,
+  type BatchProgress,
+  type BatchResult,
+  BY_ITSELF,
+  inlineBytes,
+  MAX_INLINE_BYTES,
+  shownInterruption,
+} from '../contract/batch/batch.js';
+import { BATCH_ID_FORMAT, batchPlanWorkflowId, batchWorkflowId } from '../contract/names.js';
+import { failureOf, wholeFile } from './activity-calls.js';
+import { interruptible, maySend, pause, stop, unresolved, untilWritten } from './batch/interruptions.js';
 import { setBatchHandlers } from './batch/messages.js';
-import { awaitApproval, checkBatch, makePlan, pauseOnShortfall } from './batch/prepare.js';
 import { sendRows } from './batch/send-rows.js';
 import { enter } from './batch/show.js';
 import { type BatchRun, type CarriedBatch, openBatch } from './batch/state.js';
-import { hasTimeLimit, isReset } from './identity.js';
+import {
+  checkAccount,
+  checkInput,
+  checkNoTimeLimit,
+  checkShownName,
+  checkWorkflowId,
+  hasTimeLimit,
+  isReset,
+  refuseInput,
+} from './identity.js';
 
 /** Checks rows, waits for approval, starts and follows their orders. A cancellation stops it. */
 export async function bulkWithdraw(
@@ -57,7 +79,6 @@ async function runBatch(run: BatchRun): Promise<BatchResult> {
   return run.sendingSince || isReset() ? report(run, plan) : nothingStarted(run, plan);
 }
 
-/** Runs everything before the first row. */
 async function prepare(run: BatchRun): Promise<BatchPlan> {
   checkBatch(run);
   const plan = await makePlan(run);
@@ -97,4 +118,78 @@ function counted({ progress }: BatchRun, plan: BatchPlan): ReportBatchAnswer {
 function resultOf(run: BatchRun, plan: BatchPlan, answer: ReportBatchAnswer): BatchResult {
   const { batchId, digest, rows } = plan;
   return { batchId, digest, rows, ...answer, plan, stopped: run.stopped };
+}
+
+const APPROVAL_EXPIRES_MS = 24 * 3_600_000;
+
+/** Checks the identity of a batch, or of a plan, which needs no id. Throws InvalidInput. */
+export function checkBatch({ input, account, batchId }: BatchRun): void {
+  checkInput(refuseInput, input, '{batchId, file or rows, …}');
+  checkAccount(refuseInput, account);
+  const mayLackId = input.planOnly === true && input.batchId === undefined;
+  if (!mayLackId && (typeof batchId !== 'string' || !BATCH_ID_FORMAT.test(batchId))) {
+    refuseInput('batchId', 'must match [A-Za-z0-9._-]{1,120}');
+  }
+  if (typeof batchId === 'string') checkShownName(refuseInput, 'batchId', batchId);
+  if (inlineBytes(input) > MAX_INLINE_BYTES) {
+    refuseInput('rows', `are more than ${MAX_INLINE_BYTES} bytes; send them in a file`);
+  }
+  checkNoTimeLimit(refuseInput, 'it would end in the middle');
+  const planPrefix = batchPlanWorkflowId(account, '');
+  if (input.planOnly !== true) {
+    checkWorkflowId(refuseInput, 'batchId', batchWorkflowId(account, batchId));
+  } else if (!workflowInfo().workflowId.startsWith(planPrefix)) {
+    refuseInput('planOnly', `needs a workflow id that begins with ${planPrefix}`);
+  }
+}
+
+/** Checks every row and returns the plan. A bad row or file fails, and nothing was sent. */
+async function makePlan(run: BatchRun): Promise<BatchPlan> {
+  const { planBatch } = proxyActivities<Activities>({ ...wholeFile, summary: 'Check every row, make the plan' });
+  enter(run, 'checking', 'the check of every row');
+  try {
+    const { account, input } = run;
+    const check = () => untilWritten(run, (more) => planBatch({ account, input, ...more }));
+    // Without a plan, a reset run could not find its started orders.
+    const plan = (await interruptible(run, check)) ?? (mayHaveSent(run) ? await check() : undefined);
+    if (!plan) throw ApplicationFailure.nonRetryable(`${stopReason(run)}. Nothing was sent`, BATCH_STOPPED);
+    run.plan = plan;
+    return plan;
+  } catch (error) {
+    enter(run, 'done', 'nothing');
+    const cause = error instanceof ActivityFailure ? error.cause : undefined;
+    if (mayHaveSent(run)) throw unresolved(`its rows cannot be checked: ${cause?.message ?? 'no reason given'}`);
+    throw failureOf(error) ?? error;
+  }
+}
+
+const mayHaveSent = ({ input }: BatchRun): boolean => !input.planOnly && isReset();
+
+const stopReason = ({ stopped }: BatchRun): string => (stopped ? shownInterruption(stopped).reason : 'stopped');
+
+async function awaitApproval(run: BatchRun): Promise<void> {
+  const { approval, approvalExpiresMs = APPROVAL_EXPIRES_MS } = run.input;
+  if (approval !== 'required' || run.stopped) return;
+  enter(run, 'awaitingApproval', 'an approval');
+  const isAnswered = () => run.approvedBy !== undefined || run.stopped !== undefined;
+  const answered = await condition(isAnswered, approvalExpiresMs, { summary: 'Until the plan expires unapproved' });
+  if (answered) return;
+  if (isReset()) return stop(run, { by: BY_ITSELF, reason: 'nobody approved the plan in time' });
+  enter(run, 'done', 'nothing');
+  throw ApplicationFailure.nonRetryable(
+    `nobody approved the plan in time; nothing was sent. Start it again under another batch id, or with \`again\``,
+    BATCH_NOT_APPROVED,
+  );
+}
+
+/** Pauses on a short balance, or on an unknown one without approval. */
+function pauseOnShortfall(run: BatchRun, { currencies }: BatchPlan): void {
+  const short = currencies.filter(({ shortfall }) => shortfall !== undefined);
+  const unknown = currencies.filter(({ balanceBefore }) => balanceBefore === null);
+  const asks = run.approvedBy === undefined ? [...short, ...unknown] : short;
+  if (asks.length === 0 || run.stopped) return;
+  const figures = asks.map(({ currency, shortfall }) =>
+    shortfall ? `${shortfall} ${currency} are missing` : `the balance of ${currency} could not be read`,
+  );
+  pause(run, { by: BY_ITSELF, reason: `${figures.join(', ')}; resume once it is covered` });
 }

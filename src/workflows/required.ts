@@ -1,5 +1,5 @@
 import { ApplicationFailure, type UpdateInput, type WorkflowInterceptors } from '@temporalio/workflow';
-import { BATCH_MESSAGES } from '../contract/batch/messages.js';
+import { BATCH_MESSAGES } from '../contract/batch/batch.js';
 import { DECIDE_UPDATE } from '../contract/names.js';
 import { EncodedFailures } from '../contract/refused.js';
 

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { orderInputOf, readBatchSource } from '../../src/batch-files/source.js';
 import { validateOrderInput } from '../../src/validation/order-input.js';
-import { PAYOUT_HEADER, payoutLine } from '../support/batch-files.js';
+import { PAYOUT_HEADER } from '../support/batch-files.js';
 import { opened, read } from './files.fixture.js';
 
 const payout = { order_id: 'p-1', currency: 'usd', network: 'card', amount: '10.50', wallet: '4111111111111111' };
@@ -30,16 +29,6 @@ describe('a CSV file', () => {
       client_info: { client_id: 'c-7' },
       delay_order_for_minutes: 90,
     });
-  });
-
-  test('takes the cards of a payout to several as JSON in one cell', async () => {
-    const details = [
-      { amount: '4.50', wallet: '4111111111111111' },
-      { amount: '6', wallet: '5555555555554444' },
-    ];
-    const cell = JSON.stringify(details).replaceAll('"', '""');
-    const [row] = await read(`${PAYOUT_HEADER},wallet_details\na,usd,multiple_cards,10.50,cards,"${cell}"\n`);
-    expect(row?.order).toMatchObject({ network: 'multiple_cards', wallet_details: details });
   });
 
   test.for<[network: string, columns: string, cells: string]>([
@@ -107,35 +96,4 @@ describe('reading on', () => {
     const source = await opened(content);
     for (const { row } of all) expect([...source.rows(row)]).toEqual(all.slice(row));
   });
-
-  test('in a long file loses nothing', async () => {
-    const long = Array.from({ length: 5_000 }, (_, index) => payoutLine(index)).join('\n');
-    const rows = await read(`${PAYOUT_HEADER}\n${long}\n`);
-    expect(rows.map(({ text }) => text).join('\n')).toBe(long);
-    expect([...(await opened(`${PAYOUT_HEADER}\n${long}\n`)).rows(2_500)]).toEqual(rows.slice(2_500));
-  });
-});
-
-test('the hash is that of the bytes of the file', async () => {
-  const content = `${PAYOUT_HEADER}\n${CELLS}\n`;
-  const source = await opened(content);
-  expect(source.sha256).toBe(createHash('sha256').update(content).digest('hex'));
-});
-
-test('an order input carries what the batch says of every row', () => {
-  const batch = {
-    account: 'second',
-    batchId: 'b-1',
-    compensation: 'finish',
-    resend: 'never',
-    startedBy: 'x',
-  } as const;
-  expect(orderInputOf({ order: payout }, batch)).toEqual({
-    account: 'second',
-    order: payout,
-    compensation: 'finish',
-    resend: 'never',
-    batchId: 'b-1',
-  });
-  expect(orderInputOf({ order: payout }, { startedBy: 'x' })).toEqual({ order: payout });
 });

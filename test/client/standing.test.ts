@@ -1,6 +1,6 @@
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
-import { outcomeOf, whyUnresolved } from '../../src/activities/batch/outcome.js';
+import { outcomeOf, whyUnresolved } from '../../src/activities/batch/rows/count.js';
 import { wordOfEnd } from '../../src/activities/reconcile/our-runs.js';
 import { PayloadDecryptionError } from '../../src/client/errors.js';
 import {

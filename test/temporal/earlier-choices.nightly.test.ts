@@ -4,7 +4,7 @@ import type { Payload } from '@temporalio/common';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startBatch } from '../../src/client/batches.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
-import { BATCH_MESSAGES } from '../../src/contract/batch/messages.js';
+import { BATCH_MESSAGES } from '../../src/contract/batch/batch.js';
 import { DECIDE_UPDATE, ORDER_CALLBACK_SIGNAL } from '../../src/contract/names.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';

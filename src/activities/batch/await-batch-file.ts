@@ -1,5 +1,5 @@
 import { activityInfo, getClient } from '@temporalio/activity';
-import { BatchFileError, unusableFile } from '../../batch-files/errors.js';
+import { BatchFileError, unusableFile } from '../../batch-files/read-file.js';
 import { readBatchSource } from '../../batch-files/source.js';
 import { describeRun } from '../../client/standing.js';
 import type { AwaitBatchFileInput, PeriodBatch } from '../../contract/batch/activities.js';
@@ -21,7 +21,6 @@ const OLD_MS = 10 * 60_000;
 /** Looks at an old file: a copy that keeps the time of its original may still be under way at the first. */
 const LOOKS_AT_OLD = 2;
 
-/** A file as it is now. */
 interface FoundFile {
   sha256: string;
   modifiedMs: number;
@@ -71,7 +70,6 @@ function batchOf(input: ScheduledBatchInput, scheduledAt: string | undefined): P
   return { ...batch, account, batchId: periodBatchId(plan, period), file: { path: fileOfPeriod(filePattern, period) } };
 }
 
-/** The file as it is now, or why it cannot be used. */
 const look = (deps: ActivityDeps, path: string): Promise<FoundFile | BatchFileError> =>
   readBatchSource(deps.directories, { file: { path } }).then(
     ({ sha256, modifiedMs = 0 }) => ({ sha256, modifiedMs }),

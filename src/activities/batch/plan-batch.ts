@@ -5,10 +5,11 @@ import { type BatchRow, type BatchSource, orderInputOf, readBatchSource } from '
 import { isAccountServed } from '../../client/service-calls.js';
 import type { PlanBatchInput } from '../../contract/batch/activities.js';
 import type { BatchInput, BatchPlan } from '../../contract/batch/batch.js';
-import type { FieldError } from '../../contract/failures.js';
+import { describeFieldErrors, type FieldError, INVALID_INPUT } from '../../contract/failures.js';
 import { defaultBatchId } from '../../contract/names.js';
 import type { WithdrawRequest } from '../../contract/order/request.js';
 import type { Balances, Rates } from '../../contract/service-objects.js';
+import { openCsvReport } from '../../reports/formats.js';
 import { validateBatchInput } from '../../validation/batch-input.js';
 import { validateOrderInput } from '../../validation/order-input.js';
 import { amountLikeThousands, checkAgainstRates, uncheckableBy } from '../../validation/rate-checks.js';
@@ -16,12 +17,10 @@ import type { Account, ActivityDeps } from '../deps.js';
 import { batchFailure, invalidInput } from '../failures.js';
 import { exceededCap } from '../order/limits.js';
 import { isSigned, onlyByCommand, protectionsIn } from '../protections.js';
-import { type BadField, refusalOf } from './plan/bad-rows.js';
 import { warnOfExisting } from './plan/existing-orders.js';
-import { warnOfRepeats } from './plan/repeated-rows.js';
 import { BatchTotals } from './plan/totals.js';
-import { BatchWarnings } from './plan/warnings.js';
-import { reportName } from './report/report-files.js';
+import { BatchWarnings, warnOfRepeats } from './plan/warnings.js';
+import { reportName } from './report-batch.js';
 import { digestOf, OrdersHash } from './rows/reading.js';
 
 const UNAPPROVED: FieldError = {
@@ -76,7 +75,6 @@ interface Checks {
   rates: Rates | undefined;
   totals: BatchTotals;
   warnings: BatchWarnings;
-  /** The line of each id. */
   lineOf: Map<string, number>;
   orders: OrdersHash;
 }
@@ -184,7 +182,6 @@ function checkRow(
 const uncheckable = ({ rates, account }: Checks, order: WithdrawRequest): string | undefined =>
   rates && uncheckableBy(rates, 'withdraw', order, account.formatChecks);
 
-/** Adds a good row to the sums and warnings. */
 function noteRow(checks: Checks, line: number, order: WithdrawRequest, told: FieldError[]): void {
   const { deps, account, rates, totals, warnings } = checks;
   totals.add(order);
@@ -200,5 +197,42 @@ function noteRow(checks: Checks, line: number, order: WithdrawRequest, told: Fie
     // One warning for the same of many wallets.
     const warning = `${field}: ${reason.replace(/^\*{4}\w*: /, '')}`;
     warnings.add(warning, `${warning}; sent all the same`, line);
+  }
+}
+
+/** The failure lives in histories: its details stay well below 100 KB. */
+const MAX_SHOWN_BYTES = 40_000;
+const MAX_MESSAGE_LENGTH = 1_000;
+
+type BadField = FieldError & { line: number };
+
+/** Returns the failure that refuses the batch. Writes all bad fields to `name` in `reportDir`. */
+export async function refusalOf(
+  bad: readonly BadField[],
+  rows: number,
+  { reportDir, name }: { reportDir: string | undefined; name: string },
+): Promise<ApplicationFailure> {
+  if (reportDir !== undefined) await writeAll(bad, reportDir, name);
+  const count = new Set(bad.map(({ line }) => line)).size;
+  const where = reportDir === undefined ? '' : `; all of them are in ${name} of REPORT_DIR`;
+  const errors: FieldError[] = [{ field: 'rows', reason: `${count} of ${rows} are bad, so nothing was sent${where}` }];
+  let bytes = 0;
+  for (const { line, field, reason } of bad) {
+    const shown = { field: `line ${line}: ${field}`, reason };
+    bytes += Buffer.byteLength(JSON.stringify(shown));
+    if (bytes > MAX_SHOWN_BYTES) break;
+    errors.push(shown);
+  }
+  const message = describeFieldErrors(errors.slice(0, 10)).slice(0, MAX_MESSAGE_LENGTH);
+  return ApplicationFailure.create({ type: INVALID_INPUT, message, nonRetryable: true, details: [errors] });
+}
+
+async function writeAll(bad: readonly BadField[], reportDir: string, name: string): Promise<void> {
+  const file = await openCsvReport(reportDir, name, ['line', 'field', 'reason']);
+  try {
+    for (const { line, field, reason } of bad) await file.add({ line, field, reason });
+    await file.finish();
+  } finally {
+    await file.discard();
   }
 }

@@ -1,15 +1,30 @@
 import { setMaxListeners } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { cancellationSignal, getClient, heartbeat } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
 import { type BatchRow, type BatchSource, orderInputOf, readBatchSource } from '../../batch-files/source.js';
+import { ConflictError, FailedError, UnresolvedError } from '../../client/errors.js';
+import { OrderHandle } from '../../client/order-handle.js';
+import { describeRun, type Standing, standingOf, standingOfFailure, whyUnreadable } from '../../client/standing.js';
+import { refuseOtherInput } from '../../client/start-order.js';
 import type { ReportBatchAnswer, ReportBatchInput } from '../../contract/batch/activities.js';
+import { type BatchPlan, NONE_ENDED } from '../../contract/batch/batch.js';
 import { describeFieldErrors } from '../../contract/failures.js';
+import { maskName, maskWallet } from '../../contract/masking.js';
+import { type Amount, decimalOrZero, toAmount } from '../../contract/money.js';
+import { DEFAULT_ACCOUNT, searchAttribute } from '../../contract/names.js';
+import type { OrderInput, OrderResult } from '../../contract/order/input-and-result.js';
+import type { WithdrawRequest } from '../../contract/order/request.js';
+import type { Order } from '../../contract/service-objects.js';
+import { type CsvReport, openCsvReport } from '../../reports/formats.js';
+import { inReportDir, ReportWriter } from '../../reports/report-file.js';
 import { validateOrderInput } from '../../validation/order-input.js';
 import { recordInterruptions } from '../audit.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure, invalidInput } from '../failures.js';
 import { mapInOrder } from '../paced-reads.js';
-import { type ReportedRow, ReportFiles } from './report/report-files.js';
-import { countRow, noneCounted, readRowEnd } from './report/row-end.js';
+import { addMoved, outcomeOf, type RowOutcome, whyUnresolved } from './rows/count.js';
 
 const CONCURRENCY = 20;
 
@@ -36,7 +51,7 @@ async function reportOn(
 ): Promise<ReportBatchAnswer> {
   const { reportDir } = directories ?? {};
   const files = reportDir ? await ReportFiles.open(reportDir, reported.plan, source) : undefined;
-  const counted = noneCounted();
+  const counted: ReportBatchAnswer = { outcomes: { ...NONE_ENDED, notStarted: 0 }, moved: {}, started: 0 };
   let rowsRead = 0;
   // Every call to Temporal listens for the cancellation; Node takes more than 10 of them for a leak.
   setMaxListeners(2 * CONCURRENCY, cancellationSignal());
@@ -63,4 +78,170 @@ async function readRow(row: BatchRow, { input, taken, startedAt }: ReportBatchIn
   }
   const end = await readRowEnd(getClient(), checked.input, { taken: row.row <= taken, startedAt });
   return { row, request: checked.input.order, end };
+}
+
+const ORDER_COLUMNS = ['outcome', 'currency', 'network', 'amount', 'amount_to', 'fee', 'wallet', 'reason'] as const;
+const COLUMNS = ['line', 'order_id', 'order_uuid', ...ORDER_COLUMNS] as const;
+
+interface ReportedRow {
+  row: BatchRow;
+  request: WithdrawRequest;
+  end: RowEnd;
+}
+
+/** Writes the report with every row, wallets masked, and the rejected rows as they stood. */
+class ReportFiles {
+  #rejected?: ReportWriter;
+
+  private constructor(
+    private readonly reportDir: string,
+    private readonly rejectedName: string,
+    private readonly header: string | undefined,
+    private readonly csv: CsvReport<(typeof COLUMNS)[number]>,
+  ) {}
+
+  static async open(reportDir: string, plan: BatchPlan, { format, header }: BatchSource): Promise<ReportFiles> {
+    const name = reportName(plan);
+    const csv = await openCsvReport(reportDir, `${name}.report.csv`, COLUMNS);
+    return new ReportFiles(reportDir, `${name}.rejected.${format}`, header, csv);
+  }
+
+  async add({ row, request, end }: ReportedRow): Promise<void> {
+    await this.csv.add(cellsOf(row, request, end));
+    // Conflicts are not among the rejected: their id is taken, and sending the row again cannot change that.
+    if (end.outcome !== 'refused' && end.outcome !== 'notStarted') return;
+    if (!this.#rejected) {
+      this.#rejected = await ReportWriter.open(this.reportDir, this.rejectedName);
+      if (this.header !== undefined) await this.#rejected.write(`${this.header}\n`);
+    }
+    await this.#rejected.write(`${row.text}\n`);
+  }
+
+  async finish(): Promise<Pick<ReportBatchAnswer, 'report' | 'rejected'>> {
+    const report = await this.csv.finish();
+    const rejected = await this.#rejected?.finish();
+    // Those of an earlier run under this id may have been paid since: nobody must send them again.
+    if (!rejected) await inReportDir(() => rm(join(this.reportDir, this.rejectedName), { force: true }));
+    return { report, ...(rejected && { rejected }) };
+  }
+
+  async discard(): Promise<void> {
+    await Promise.all([this.csv.discard(), this.#rejected?.discard()]);
+  }
+}
+
+const cellsOf = ({ line }: BatchRow, request: WithdrawRequest, { outcome, order, reason }: RowEnd) => ({
+  line,
+  order_id: request.order_id,
+  order_uuid: order?.order_uuid,
+  outcome,
+  currency: request.currency,
+  network: request.network,
+  amount: request.amount,
+  amount_to: order?.amount_to ?? undefined,
+  fee: order && feeOf(order),
+  wallet: walletsOf(request),
+  reason,
+});
+
+/** What the service charged, in the row's currency: both sides of a payout are one currency. */
+function feeOf({ amount_from_fee: from, amount_to_fee: to }: Order): Amount | undefined {
+  return from === null && to === null ? undefined : toAmount(decimalOrZero(from).plus(decimalOrZero(to)));
+}
+
+const walletsOf = ({ wallet, wallet_details: details }: WithdrawRequest): string =>
+  (Array.isArray(details) ? details.map((part) => part.wallet) : [wallet]).map(maskWallet).join(' ');
+
+/** Begins the names of a batch's files: unique, because an account holds no dot. */
+export const reportName = ({ account, batchId, sha256 }: Pick<BatchPlan, 'account' | 'batchId' | 'sha256'>): string =>
+  `${account}.${batchId}.${sha256.slice(0, 8)}`;
+
+/** How the order of a row stands; `order` is absent while none is known at the service. */
+interface RowEnd {
+  outcome: RowOutcome;
+  order?: Order;
+  reason?: string;
+  /** Its order was there before this batch began, or another batch started it. */
+  before?: true;
+}
+
+/** Reads how a row's order ended, whoever started it. `taken`: a missing run was removed. */
+async function readRowEnd(
+  client: Client,
+  input: OrderInput<'withdraw'>,
+  { taken, startedAt }: { taken: boolean; startedAt: string },
+): Promise<RowEnd> {
+  const handle = new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id);
+  const run = await describeRun(client, handle.workflowId);
+  const standing = await standingOf(client, run);
+  if (!run || standing.kind === 'notStarted') {
+    const reason = `${whyUnresolved({ kind: 'notStarted' })}; the order may exist, look it up at the service`;
+    return taken ? { outcome: 'unresolved', reason } : { outcome: 'notStarted' };
+  }
+  let compared = false;
+  const read = async () => {
+    await refuseOtherInput(client, 'withdraw', input);
+    compared = true;
+    if (standing.kind === 'completed') return endOf(standing.result);
+    return standing.kind === 'open' ? openEnd(handle, standing) : endOf(await handle.result());
+  };
+  const end = await read().catch((error: unknown) => {
+    const found = endWithoutResult(error, compared ? standing : undefined);
+    if (!found) throw error;
+    return found;
+  });
+  // A run that was rebuilt for an order of this batch names no batch, and is younger.
+  const startedBy = run.typedSearchAttributes.get(searchAttribute.batchId);
+  const isOlder = run.startTime.getTime() < Date.parse(startedAt);
+  return { ...end, ...((isOlder || (startedBy !== undefined && startedBy !== input.batchId)) && { before: true }) };
+}
+
+/** An order that goes on. Why it waits is told by its workflow; without an answer the report does without. */
+async function openEnd(handle: OrderHandle, standing: Standing): Promise<RowEnd> {
+  const state = await handle.state().catch(() => undefined);
+  return { outcome: outcomeOf(standing), order: state?.order ?? undefined, reason: state?.attention?.reason };
+}
+
+const endOf = (result: OrderResult): RowEnd => ({
+  outcome: result.outcome,
+  order: result.order,
+  reason: reasonOf(result) || undefined,
+});
+
+function reasonOf({ order, remainder = [], remainderUnknown, compensation }: OrderResult): string {
+  return [
+    // The service's own words may hold anything.
+    ...(order.error_message ? [maskName(order.error_message)] : []),
+    ...remainder.map(({ kind, amount, currency }) => `${amount} ${currency} ${kind}`),
+    ...(remainderUnknown ? [remainderUnknown] : []),
+    ...(compensation && compensation.status !== 'none' ? [`compensation ${compensation.status}`] : []),
+    ...(compensation?.reason ? [compensation.reason] : []),
+  ].join('; ');
+}
+
+/** The end that an error shows, of an unreadable payload too; undefined for errors that may pass. */
+function endWithoutResult(error: unknown, end: Standing | undefined): RowEnd | undefined {
+  const reason = error instanceof Error ? error.message : undefined;
+  if (error instanceof ConflictError) return { outcome: 'conflict', reason };
+  if (error instanceof FailedError) return { outcome: outcomeOf(standingOfFailure(error.type)), reason };
+  if (error instanceof UnresolvedError) return { outcome: error.closed ? 'conflict' : 'unresolved', reason };
+  const why = whyUnreadable(error);
+  if (!why) return undefined;
+  // The type of a failure is not encrypted.
+  const outcome = end && outcomeOf(end);
+  if (outcome === 'refused' || outcome === 'conflict') return { outcome, reason: why };
+  return { outcome: 'unresolved', reason: `what became of it cannot be read (${why}); look it up at the service` };
+}
+
+export function countRow(counted: ReportBatchAnswer, { outcome, order, before }: RowEnd): void {
+  // Open and unresolved ones count as parked: all three are orders that a person may want to look after.
+  const known = outcome === 'open' || outcome === 'unresolved' ? 'parked' : outcome;
+  counted.outcomes[known] += 1;
+  const isOurs = known !== 'notStarted' && known !== 'conflict';
+  if (isOurs) counted.started += 1;
+  if (order) addMoved(counted.moved, order);
+  if (!before || !isOurs || known === 'refused') return;
+  counted.before ??= { rows: 0, moved: {} };
+  counted.before.rows += 1;
+  if (order) addMoved(counted.before.moved, order);
 }

@@ -1,8 +1,7 @@
 import { activityInfo, getClient } from '@temporalio/activity';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { BatchWorkflow } from '../../client/batches.js';
-import { batchStartOptions } from '../../client/batches.js';
+import { type BatchWorkflow, batchStartOptions } from '../../client/batches.js';
 import { readFirstInput, resultOfRun, resultWith } from '../../client/history.js';
 import { describeRun, whyUnreadable } from '../../client/standing.js';
 import { startUnlessTaken } from '../../client/temporal-calls.js';

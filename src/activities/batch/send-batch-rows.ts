@@ -4,16 +4,14 @@ import { ActivityCancelledError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { type BatchRow, nextOf, readBatchSource } from '../../batch-files/source.js';
 import type { SendBatchRowsAnswer, SendBatchRowsInput } from '../../contract/batch/activities.js';
-import { DEFAULT_IN_FLIGHT, isProgress } from '../../contract/batch/batch.js';
+import { type BatchInput, type BatchProgress, DEFAULT_IN_FLIGHT, isProgress } from '../../contract/batch/batch.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure } from '../failures.js';
 import { lastHeartbeat } from '../only-attempt.js';
 import { beyondPlan, countStarted, countTaken } from './rows/count.js';
-import { haltReason, holdReason } from './rows/halt-reason.js';
 import { confirmReading } from './rows/reading.js';
 import { type BatchWork, startRow } from './rows/start-row.js';
-import { takeStarted } from './rows/take-started.js';
-import { watchRows } from './rows/watch-rows.js';
+import { takeStarted, watchRows } from './rows/watch-rows.js';
 
 /** Rows started at the same time, after one question whether the batch may go on. */
 const ROWS_AT_ONCE = 20;
@@ -29,7 +27,6 @@ const CONFIRMED_FOR_MS = 5_000;
 /** So long after a reset a chunk of the run before may start rows still: its confirmation, and the calls under way then. */
 const LAST_STARTS_MS = 2 * CONFIRMED_FOR_MS;
 
-/** One chunk of a batch at work. */
 interface Chunk extends BatchWork {
   deps: ActivityDeps;
   /** The rows behind those taken; absent where no row may be taken. */
@@ -168,4 +165,41 @@ async function startRows(chunk: Chunk, count: number): Promise<string | undefine
   countTaken(progress, rows);
   progress.exhausted = progress.taken >= batch.plan.rows;
   return undefined;
+}
+
+/** Neighbouring rows that are uncertain at the same time. */
+const UNCERTAIN_IN_A_ROW = 3;
+
+/** Why a batch must stop by itself; undefined = it goes on. */
+export function haltReason(
+  { stopAfter, latestSend }: Pick<BatchInput, 'stopAfter' | 'latestSend'>,
+  { outcomes }: Pick<BatchProgress, 'outcomes'>,
+  nowMs: number,
+): string | undefined {
+  const { completed, ...others } = outcomes;
+  const failed = Object.values(others).reduce((sum, count) => sum + count, 0);
+  const limit = stopAfter?.failures;
+  if (limit !== undefined && failed >= limit) {
+    return `${failed} rows ended otherwise than completed; the limit is ${limit}`;
+  }
+  const isOver = latestSend !== undefined && nowMs > Date.parse(latestSend);
+  return isOver ? `the latest send time ${latestSend} is over` : undefined;
+}
+
+/** Returns why uncertain neighbours, a sign of one cause, hold it; `pause`: all are parked. */
+export function holdReason({ unsettled, uncertain = [] }: Pick<BatchProgress, 'unsettled' | 'uncertain'>): {
+  held?: string;
+  pause?: string;
+} {
+  const parked = neighbours(unsettled);
+  if (parked) return { pause: `${parked}; look at them before more is sent` };
+  const some = neighbours([...uncertain, ...unsettled]);
+  return some ? { held: `${some}; nothing is sent until it is known what became of them` } : {};
+}
+
+function neighbours(unclear: readonly number[]): string | undefined {
+  const rows = [...new Set(unclear)].sort((a, b) => a - b);
+  const more = UNCERTAIN_IN_A_ROW - 1;
+  const last = rows.find((row, index) => rows[index - more] === row - more);
+  return last === undefined ? undefined : `rows ${last - more} to ${last} are uncertain at the same time`;
 }

@@ -8,7 +8,6 @@ import type { ReconcileDay } from '../../contract/reconcile/days.js';
 import type { ReconcileClass } from '../../contract/reconcile/reconcile.js';
 import { type FinalStatus, isFinal, type Order, type OrderListItem } from '../../contract/service-objects.js';
 
-/** The amounts of an order that must be the same on both sides. */
 type Amounts = Pick<Order, (typeof FINAL_AMOUNTS)[number]>;
 
 /**
@@ -23,7 +22,6 @@ export interface Known {
   stuck?: true;
 }
 
-/** What one of our workflows says about its order. */
 export type OurWord =
   | ({ kind: 'running'; startedAtMs: number } & Known)
   | { kind: 'ended'; end: OurEnd }
@@ -46,7 +44,6 @@ export interface Comparison {
   wake?: true;
 }
 
-/** What a workflow's result says of its order. */
 export const ourEndOf = ({ outcome, order, ...left }: OrderResult): OurEnd => ({
   outcome,
   orderUuid: order.order_uuid,
@@ -54,7 +51,6 @@ export const ourEndOf = ({ outcome, order, ...left }: OrderResult): OurEnd => ({
   nothingLeft: !left.remainder && !left.remainderUnknown && !left.decisions,
 });
 
-/** Compares an order of the service with what our workflow says about it. */
 export function compare(
   theirs: OrderListItem,
   ours: OurWord,
@@ -90,7 +86,6 @@ export function compareAge(ageMs: number, openTooLongMs: number): Comparison {
   };
 }
 
-/** What is said of an order whose workflow cannot go on. */
 export const STUCK: Comparison = { class: 'stuck', detail: 'the workflow task of our workflow keeps failing' };
 
 const WAITS = 'our workflow waits for a decision';

@@ -6,11 +6,10 @@ import type { OrderListItem } from '../../contract/service-objects.js';
 import { orderWindows, smallPageNote, type WindowPage } from '../../payment-service/paging.js';
 import { type OrderListQuery, serviceDateTime } from '../../payment-service/queries.js';
 import type { ActivityDeps } from '../deps.js';
-import { addChanges, spelled } from './balance-book.js';
-import { isUnnamed, workflowIdsOf } from './duplicates.js';
-import { findings } from './findings.js';
+import { findings, isUnnamed, workflowIdsOf } from './findings.js';
 import { receiptFinder } from './followers.js';
 import { newestRuns, type OurRun, ourRuns } from './our-runs.js';
+import { addChanges, spelled } from './prove.js';
 import { forAccount } from './reconcile-account.js';
 import {
   addMalformed,
@@ -53,7 +52,7 @@ async function readDay(work: Reconciliation): Promise<void> {
   const { input, progress, found } = work;
   if (input.day.fromMs > 0) {
     progress.step = 'reading the orders of the service';
-    for await (const one of windowsOf(work, input.day)) {
+    for await (const one of windowsOf(work, { ...input.day, expected: expectedOn(input) })) {
       await comparePage(work, one, new Set(found.totals.edge));
       found.totals.edge = edgeAfter(found.totals.edge, one);
     }
@@ -61,6 +60,12 @@ async function readDay(work: Reconciliation): Promise<void> {
   progress.step = `looking up our orders ${input.day.fromMs > 0 ? 'that the list does not show' : 'from before the window'}`;
   await compareRuns(work);
   if (input.day.fromMs === 0 && input.recover && !input.until) await readOpenOrders(work);
+}
+
+/** Expects as many orders as on the days before, so that each day needs few halvings. */
+function expectedOn({ day, fromMs, toMs, totals, until }: ReconcileDay): number {
+  const readMs = (until ? toMs : day.fromMs) - (fromMs - ZONE_SLACK_MS);
+  return readMs > 0 ? (totals.seen * (day.toMs - day.fromMs)) / readMs : 0;
 }
 
 /** After a loss nobody may be following orders that are older than the window. */
@@ -84,7 +89,7 @@ async function readOpenOrders(work: Reconciliation): Promise<void> {
 
 async function* windowsOf(
   { reads, found, progress }: Reconciliation,
-  span: Span,
+  span: Span & { expected?: number },
   filter: Pick<OrderListQuery, 'status'> = {},
 ): AsyncGenerator<WindowPage> {
   for await (const one of orderWindows(reads.orders(), span, filter)) {
@@ -106,7 +111,6 @@ export function edgeAfter(edge: string[], { page, paged }: WindowPage): string[]
   return [...(paged ? edge : []), ...last.map(({ order_uuid: uuid }) => uuid)];
 }
 
-/** Compares the orders of a window that are not known yet. */
 async function comparePage(work: Reconciliation, one: WindowPage, known: ReadonlySet<string>): Promise<void> {
   const { input, ids, client } = work;
   const items = one.page.items.filter(({ order_uuid }) => !known.has(order_uuid));

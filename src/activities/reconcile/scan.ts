@@ -51,7 +51,6 @@ export async function listIds(
   return wholeList(ordersOfIds(ids, within, MAX_ORDERS_PER_PAGE, isAsked));
 }
 
-/** Looks orders up by their ids, and adds them to a view. */
 export async function readIds(work: Reconciliation, view: ServiceView, ids: Iterable<string>): Promise<void> {
   const all = [...new Set(ids)];
   for (let at = 0; at < all.length; at += IDS_AT_ONCE) {
@@ -72,7 +71,6 @@ export const isOwnId = (id: string): boolean => /^[A-Za-z0-9._:-]{1,126}$/.test(
 /** Ids that others chose may hold anything, such as an e-mail: what could not be an id of ours is masked. */
 export const shownId = (id: string): string => (isOwnId(id) ? id : maskName(id));
 
-/** What a few answers of the order list hold; each order once, as it was read last. */
 export class ServiceView {
   readonly orders = new Map<string, OrderListItem>();
   /** The order_uuids under an order id; more than one means that the service executed it twice. */
@@ -106,7 +104,6 @@ function unreadableIn({ order_uuid: uuid, balance_changes: changes, unreadable }
   ];
 }
 
-/** Counts what cannot be read, and keeps the first of it. */
 export function addMalformed(totals: ReconcileTotals, items: readonly MalformedItem[]): void {
   totals.malformed.push(...items.slice(0, MAX_SHOWN - totals.malformed.length));
   totals.malformedCount += items.length;

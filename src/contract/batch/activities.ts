@@ -11,7 +11,6 @@ import type {
 
 /* Inputs and answers of batch activities, kept in histories: fields are added, never renamed. */
 
-/** What the activities of a batch are about. */
 interface OfBatch {
   account: string;
   input: BatchInput;
@@ -23,10 +22,8 @@ interface Writing extends OfBatch {
   tells?: true;
 }
 
-/** Failure type of a failed write. */
 export const NOT_WRITTEN = 'NotWritten';
 
-/** Input of the activity `planBatch`. */
 export interface PlanBatchInput extends Writing {}
 
 /** Limits of a plan for all chunks. `totals`: by currency. */
@@ -57,7 +54,6 @@ export interface SendBatchRowsAnswer {
 /** Input of `reportBatch`, which reads the end of every row and writes the reports. */
 export interface ReportBatchInput extends Writing {
   plan: BatchPlan;
-  /** Rows that the batch took. */
   taken: number;
   /** Start of the batch (ISO time). */
   startedAt: string;

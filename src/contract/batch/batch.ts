@@ -20,7 +20,6 @@ export type { BatchInput, ScheduledBatchInput } from '../../validation/input-sch
 /** A file below BATCH_DIR: relative `path`, and `sha256` (hex) of its bytes. */
 export type BatchFile = NonNullable<BatchInput['file']>;
 
-/** Amounts (decimal strings) by currency. */
 export type AmountsByCurrency = Record<string, Amount>;
 
 /** Shown before an approval; `rows` are lines. */
@@ -41,7 +40,6 @@ export interface CurrencyPlan {
   /** Null if unreadable. `balanceAfter` = before − total − known feeOnTop. */
   balanceBefore: Amount | null;
   balanceAfter: Amount | null;
-  /** What is missing. */
   shortfall?: Amount;
 }
 
@@ -139,10 +137,8 @@ export interface BatchState {
   approvals?: SignedApproval[];
   paused?: BatchInterruption;
   stopped?: BatchInterruption;
-  /** Why an operator should look. */
   attention?: string;
   attentionCode?: AttentionCode;
-  /** Possible decisions. */
   choices: BatchChoice[];
 }
 
@@ -177,7 +173,6 @@ export interface BatchApproval {
   signature?: Signature;
 }
 
-/** Signed approval with the key's id. */
 export interface SignedApproval {
   by: string;
   keyId: string;
@@ -195,7 +190,6 @@ export interface BatchInstruction {
   signature?: Signature;
 }
 
-/** A decision on a batch that is possible now. */
 export interface BatchChoice {
   update: 'approve' | 'resume' | 'stop';
   does: string;
@@ -227,3 +221,12 @@ export const BATCH_UNRESOLVED = 'BatchUnresolved';
 
 /** Failure type of a scheduled batch with rows that have no order. Its details hold the result. */
 export const BATCH_INCOMPLETE = 'BatchIncomplete';
+
+/** Query and updates of a batch. Updates return nothing. */
+export const BATCH_MESSAGES = {
+  state: 'batchState',
+  approve: 'approve',
+  pause: 'pause',
+  resume: 'resume',
+  stop: 'stop',
+} as const;

@@ -67,13 +67,11 @@ export interface ReconcileDay extends ReconcileBegin {
   until?: Record<string, string>;
 }
 
-/** The totals with one day, and its rows. */
 export interface DayFound {
   totals: ReconcileTotals;
   rows: Finding[];
 }
 
-/** Input of the activity `proveBalances`. */
 export interface BalancesRead extends ReconcileBegin, BalancesBefore {}
 
 /** What balances and balance changes prove. `againMs`: gaps count only if a second reading finds them after this time. */
@@ -87,7 +85,6 @@ export interface ReconcileReport {
   found: Omit<ReconcileResult, 'disagreements' | 'report'>;
 }
 
-/** Nothing found yet. */
 export const emptyTotals = (): ReconcileTotals => ({
   seen: 0,
   windows: 0,

@@ -34,7 +34,6 @@ export const DISAGREEING_CLASSES = [
   'foreign',
 ] as const;
 
-/** Class of one order. */
 export type ReconcileClass = (typeof AGREED_CLASSES)[number] | (typeof DISAGREEING_CLASSES)[number];
 
 /** One order as the report shows it. Dates, wallets and client data are left out. */

@@ -17,17 +17,14 @@ import { failureOf } from '../activity-calls.js';
 import { showBatch } from './show.js';
 import type { BatchRun } from './state.js';
 
-/** Returns true while rows may still be sent. */
 export const maySend = ({ phase, stopped, progress }: BatchRun): boolean =>
   !stopped && !progress.exhausted && ['checking', 'awaitingApproval', 'sending', 'paused'].includes(phase);
 
-/** Stops sending until `resume`. */
 export function pause(run: BatchRun, { by, reason }: BatchInstruction): void {
   run.paused = { by, reason, at: now() };
   interruptSending(run);
 }
 
-/** Continues sending. */
 export function resume(run: BatchRun): void {
   run.paused = undefined;
   interruptSending(run);

@@ -1,6 +1,7 @@
 import { ApplicationFailure, defineQuery, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
 import { isPlaceholder } from '../../contract/attention.js';
 import {
+  BATCH_MESSAGES,
   type BatchApproval,
   type BatchInstruction,
   type BatchInterruption,
@@ -8,7 +9,6 @@ import {
   BY_ITSELF,
   type SignedApproval,
 } from '../../contract/batch/batch.js';
-import { BATCH_MESSAGES } from '../../contract/batch/messages.js';
 import { maskName } from '../../contract/masking.js';
 import { signatureProblem } from '../../contract/signature.js';
 import { withoutNulls } from '../../contract/without-nulls.js';

@@ -48,7 +48,6 @@ async function untilAsked(run: BatchRun): Promise<void> {
   await condition(() => !isIdle(run) || isLong());
 }
 
-/** Sends one chunk; returns the length of the next one. */
 async function sendChunk(run: BatchRun, plan: BatchPlan, durationMs: number): Promise<number> {
   const mode = modeOf(run);
   if (mode === 'send') run.sendingSince ??= new Date().toISOString();

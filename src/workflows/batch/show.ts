@@ -12,14 +12,12 @@ import { DEFAULT_ACCOUNT, searchAttribute } from '../../contract/names.js';
 import { attentionAttributes, pasteable, show, WHY_BY_COMMAND } from '../show.js';
 import { attentionOf, type BatchRun, batchChoices } from './state.js';
 
-/** Enters a phase and shows what the batch waits for. */
 export function enter(run: BatchRun, phase: BatchPhase, waitingFor: string): void {
   run.phase = phase;
   run.waitingFor = waitingFor;
   showBatch(run);
 }
 
-/** Shows the batch to operators. */
 export function showBatch(run: BatchRun): void {
   show(batchDetails(run), [
     ...attentionAttributes(attentionOf(run)?.code, totalOf(run)),
@@ -31,7 +29,6 @@ export function showBatch(run: BatchRun): void {
 /** Rows of a table; the query has all. */
 const SHOWN = 10;
 
-/** Total of a plan with one currency. */
 function totalOf({ plan }: BatchRun): string | undefined {
   const [only, ...others] = plan?.currencies ?? [];
   return only && others.length === 0 ? `${only.total} ${only.currency}` : undefined;
@@ -90,7 +87,6 @@ const HOW = 'Then send one of these updates, with your own words in place of wha
 const WHILE_SENDING =
   'The updates `pause` and `stop` with `{"by": "<your name>", "reason": "<why>"}` end the sending of new rows.';
 
-/** Returns what a choice does, with the argument to paste or the command to run. */
 function choiceShown({ batchId, account }: BatchRun, { update, does, argument, onlyByCommand }: BatchChoice): string {
   if (!onlyByCommand)
     return `\`${update}\` ${does}\n${pasteable(Object.entries(argument).map(([name, value]) => ({ [name]: value })))}`;

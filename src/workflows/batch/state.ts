@@ -14,7 +14,6 @@ import {
 import { DEFAULT_ACCOUNT } from '../../contract/names.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 
-/** State of a batch for its next run, without its progress. */
 export interface CarriedBatch
   extends Pick<BatchState, 'sendingSince' | 'approvedBy' | 'approvals' | 'paused' | 'stopped'> {
   plan: BatchPlan;
@@ -24,7 +23,6 @@ export interface CarriedBatch
   startedAt: string;
 }
 
-/** Everything that one batch workflow knows. */
 export interface BatchRun extends Omit<CarriedBatch, 'plan'> {
   /** Unchecked until `checkBatch`; the plan activity validates it in full. */
   readonly input: BatchInput;
@@ -36,7 +34,6 @@ export interface BatchRun extends Omit<CarriedBatch, 'plan'> {
   waitingFor: string;
   /** Why a report is missing, or what cannot be written now. */
   reportProblem?: string;
-  /** Interrupts the running activity. */
   interrupt?: () => void;
 }
 
@@ -69,7 +66,6 @@ export function openBatch(started: BatchInput, carried?: CarriedBatch, progress 
 /** Returns true if an earlier run was reset and has not noticed it. */
 const wasResetBefore = ({ knownRun }: CarriedBatch): boolean => knownRun !== workflowInfo().continuedFromExecutionRunId;
 
-/** Returns the state for the next run. */
 export function carriedBatch(run: BatchRun, plan: BatchPlan): CarriedBatch {
   const { knownRun, startedAt, sendingSince, approvedBy, approvals, paused, stopped } = run;
   return { plan, knownRun, startedAt, sendingSince, approvedBy, approvals, paused, stopped };
@@ -117,7 +113,6 @@ export function batchChoices({ phase, plan, paused, stopped }: BatchRun): BatchC
   return [{ update: 'approve', does: 'pays exactly this plan', argument, ...byCommand }, stop];
 }
 
-/** Returns the answer of the `batchState` query. */
 export function batchState(run: BatchRun): BatchState {
   const { phase, batchId, waitingFor, input, plan, progress, sendingSince, approvedBy, approvals, paused, stopped } =
     run;

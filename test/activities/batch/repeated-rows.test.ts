@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { warnOfRepeats } from '../../../src/activities/batch/plan/repeated-rows.js';
-import { BatchWarnings } from '../../../src/activities/batch/plan/warnings.js';
+import { BatchWarnings, warnOfRepeats } from '../../../src/activities/batch/plan/warnings.js';
 import type { WithdrawRequest } from '../../../src/contract/order/request.js';
 
 const PAYOUT: WithdrawRequest = { order_id: 'a', currency: 'usd', network: 'tron', wallet: 'T1', amount: '10' };

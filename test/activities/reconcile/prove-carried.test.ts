@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { spelled } from '../../../src/activities/reconcile/balance-book.js';
-import { prove } from '../../../src/activities/reconcile/prove.js';
+import { prove, spelled } from '../../../src/activities/reconcile/prove.js';
 import { type BalanceBook, emptyTotals } from '../../../src/contract/reconcile/days.js';
 import type { CarriedBalance } from '../../../src/contract/reconcile/reconcile.js';
 import type { BalanceChange, Balances } from '../../../src/contract/service-objects.js';

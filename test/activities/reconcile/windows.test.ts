@@ -38,9 +38,9 @@ class RandomList {
   };
 }
 
-async function readAll(list: RandomList): Promise<WindowPage[]> {
+async function readAll(list: RandomList, expected?: number): Promise<WindowPage[]> {
   const pages: WindowPage[] = [];
-  const span = { fromMs: START_MS, toMs: START_MS + 3_600 * SECOND_MS };
+  const span = { fromMs: START_MS, toMs: START_MS + 3_600 * SECOND_MS, expected };
   for await (const page of orderWindows(
     orderListOf((query) => list.list(query)),
     span,
@@ -60,6 +60,17 @@ test('an hour that fits on one page is one window, and a second request shows th
   const list = new RandomList([1, 2, 3]);
   expect(await readAll(list)).toHaveLength(1);
   expect(list.requests).toBe(2);
+});
+
+test('as many windows as the expected orders need come first, and each order is read', async () => {
+  const list = new RandomList(Array.from({ length: 100 }, (_, n) => n * 36));
+  const requestsFor = async (expected?: number) => {
+    list.requests = 0;
+    expect(uuidsIn(await readAll(list, expected)).size).toBe(100);
+    return list.requests;
+  };
+  const halving = await requestsFor();
+  expect(await requestsFor(100)).toBeLessThan(0.75 * halving);
 });
 
 test('a second that is full is read page by page, and said to be', async () => {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { BatchHandle } from '../../../src/client/batches.js';
-import type { BatchState } from '../../../src/contract/batch/batch.js';
-import { BATCH_MESSAGES } from '../../../src/contract/batch/messages.js';
+import { BATCH_MESSAGES, type BatchState } from '../../../src/contract/batch/batch.js';
 import { rogueAt, updatesIn } from '../../temporal/rogue.fixture.js';
 import { keyOf } from '../../temporal/stored-bytes.fixture.js';
 import { type BatchLab, openBatchLab, startRows, testRows, untilState } from './batches.fixture.js';

@@ -4,8 +4,7 @@ import type { Account } from '../../deps.js';
 import { noReading, reasonOf } from '../../failures.js';
 import { ordersOfIds } from '../../orders-of-ids.js';
 import { PacedReads } from '../../paced-reads.js';
-import { likelyForms, looseForm } from './repeated-rows.js';
-import type { BatchWarnings } from './warnings.js';
+import { type BatchWarnings, likelyForms, looseForm } from './warnings.js';
 
 /** Ids of one request, and orders of one answer: the most that the service takes. */
 const IDS_AT_ONCE = 1_000;

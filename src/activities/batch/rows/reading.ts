@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { unusableFile } from '../../../batch-files/errors.js';
+import { unusableFile } from '../../../batch-files/read-file.js';
 import type { BatchSource } from '../../../batch-files/source.js';
 import type { PlannedRows } from '../../../contract/batch/activities.js';
 

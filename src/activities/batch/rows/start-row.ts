@@ -10,7 +10,6 @@ import { orderWorkflowId, searchAttribute } from '../../../contract/names.js';
 import type { OrderInput } from '../../../contract/order/input-and-result.js';
 import { validateOrderInput } from '../../../validation/order-input.js';
 
-/** A batch whose rows are started and followed. */
 export interface BatchWork {
   client: Client;
   batch: SendBatchRowsInput;
