@@ -13,8 +13,8 @@ import { readTemporalTarget } from './config/temporal-connection.js';
 import type { Pace } from './contract/order/activities.js';
 
 export type { AccountConfig } from './config/accounts.js';
-export { loadApproverKey } from './config/approver-key.js';
 export type { Approvers } from './config/approvers.js';
+export { loadApproverKey } from './config/approvers.js';
 export type { Directories } from './config/directories.js';
 export type { Encryption, EncryptionKey } from './config/encryption-keys.js';
 export { ConfigError } from './config/env.js';

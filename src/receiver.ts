@@ -2,8 +2,7 @@
 import { pino } from 'pino';
 import { Counter, Registry } from 'prom-client';
 import { loadReceiverConfig } from './config.js';
-import { temporalReachable } from './monitoring/reachable.js';
-import { startMonitoring } from './monitoring/server.js';
+import { startMonitoring, temporalReachable } from './monitoring/server.js';
 import { namesOf } from './preflight/findings.js';
 import { checkStart, START_WITHIN } from './preflight/start.js';
 import { LOG_HOOKS } from './print.js';

@@ -1,5 +1,5 @@
 import { activityInfo } from '@temporalio/activity';
-import type { AuditEntry, AuditEvent } from '../audit/line.js';
+import type { AuditEntry, AuditEvent } from '../audit/audit-record.js';
 import type { ReportBatchInput } from '../contract/batch/activities.js';
 import { maskName, maskWallet, maskWords } from '../contract/masking.js';
 import type { CreateOrderInput } from '../contract/order/activities.js';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { jsonOr } from '../contract/json.js';
-import { type Continues, hashOf, type LineFrame, NO_LINE } from './line.js';
+import { type Continues, hashOf, type LineFrame, NO_LINE } from './audit-record.js';
 
 /** What one file shows. `problems`: all that is wrong with it; `lastHash`: of its last line. */
 export interface FileCheck {

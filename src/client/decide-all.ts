@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { AttentionCode } from '../contract/attention.js';
-import { messageOf } from '../contract/attention.js';
+import { messageOf } from '../contract/failures.js';
 import { decimal, sum, toAmount } from '../contract/money.js';
 import { DEFAULT_ACCOUNT, quoted, searchAttribute } from '../contract/names.js';
 import type { DecideAction, Decision, DecisionChoice } from '../contract/order/messages.js';

@@ -10,8 +10,7 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { messageOf } from '../contract/attention.js';
-import { type FieldError, INVALID_INPUT } from '../contract/failures.js';
+import { type FieldError, INVALID_INPUT, messageOf } from '../contract/failures.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
 import { CHECK_TIMEOUT_MS, type Signature, type SignedRun, type SignedUpdate } from '../contract/signature.js';
 import {

@@ -5,8 +5,7 @@ import proto from '@temporalio/proto';
 import { pino } from 'pino';
 import { isLoopback } from '../config/addresses.js';
 import type { CodecConfig } from '../config.js';
-import { openPort, type Port } from '../http-port/port.js';
-import { announcedBytes, readBody } from '../http-port/read-body.js';
+import { announcedBytes, openPort, type Port, readBody } from '../http-port/port.js';
 import { LOG_HOOKS } from '../print.js';
 import { encryptionCodec, PayloadDecryptionError } from '../temporal/encryption-codec.js';
 

@@ -1,8 +1,9 @@
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { ACCOUNT_FORMAT } from '../contract/names.js';
 import { keyIdOf } from '../contract/signed-together.js';
 import type { Problems } from './env.js';
+import { ConfigError, type Env } from './env.js';
 import { readBy, unique } from './formats.js';
 import { parseJson, readOpened } from './secret-files.js';
 
@@ -87,4 +88,28 @@ export function readApprovers(
     approvers.set(account, new Map(withRights));
   }
   return approvers;
+}
+
+const KEY_NAME = 'APPROVER_KEY_FILE';
+
+/** Reads a person's private Ed25519 key (PEM): of the file given, else of APPROVER_KEY_FILE. */
+export function loadApproverKey(given: string | undefined, env: Env = process.env): KeyObject | undefined {
+  const path = given ?? env[KEY_NAME];
+  if (path === undefined) return undefined;
+  const refuse = (reason: string) => new ConfigError([`${given === undefined ? KEY_NAME : '--key'}: ${reason}`]);
+  const file = readOpened(path);
+  if (!file) throw refuse('cannot be read');
+  // Whoever may read it may sign as its owner.
+  if (file.stats.mode & 0o077) throw refuse('may be read by others than its owner: chmod 600');
+  const key = privateKey(file.text);
+  if (key?.asymmetricKeyType !== 'ed25519') throw refuse('must be a private Ed25519 key in PEM, without passphrase');
+  return key;
+}
+
+function privateKey(pem: string): KeyObject | undefined {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    return undefined;
+  }
 }

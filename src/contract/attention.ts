@@ -152,8 +152,6 @@ export const NOTHING_TO_DECIDE = 'No decision is possible. Fix the cause shown a
 export const CANCEL_REQUESTED =
   'Cancellation requested. The order was already sent, so it is followed to its end. Nothing more is sent without a decision.';
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown error');
-
 /* Placeholders for what a person has to write. */
 export const YOUR_NAME = '<your name>';
 export const WHY = '<why>';

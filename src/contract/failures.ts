@@ -66,3 +66,6 @@ export function systemCodeOf(error: unknown): string {
   const code = (error as { code?: unknown } | undefined)?.code;
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,63}$/.test(code) ? code : 'failed';
 }
+
+/** Returns an error's message. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown error');

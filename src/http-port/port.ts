@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { createServer as createHttp, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer, isIPv6, type Socket } from 'node:net';
 import { Connection, type Connections } from './connection.js';
@@ -91,4 +92,24 @@ export async function openPort(
     clearInterval(check);
   };
   return { url: `http://${isIPv6(address) ? `[${address}]` : address}:${bound}`, close };
+}
+
+/** Length of a body as its request says it; one whose length is not told might have `maxBytes`. */
+export const announcedBytes = ({ headers }: IncomingMessage, maxBytes: number): number =>
+  Number(headers['content-length'] ?? maxBytes);
+
+/** Reads a body; 'tooLarge' above `maxBytes`, 'gone' when its sender ended before it. */
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | 'tooLarge' | 'gone'> {
+  return new Promise((resolve) => {
+    // In one piece: hundreds of small ones take several times as much memory, of as many senders as may wait.
+    const body = Buffer.allocUnsafe(announcedBytes(request, maxBytes));
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      if (bytes + chunk.length > body.length) resolve('tooLarge');
+      bytes += chunk.copy(body, bytes);
+    });
+    request.on('end', () => resolve(body.subarray(0, bytes)));
+    request.on('error', () => resolve('gone'));
+    request.on('close', () => resolve('gone'));
+  });
 }

@@ -2,11 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { grpcStatus } from '../temporal.js';
 import { askAccounts, capFindings, clockFindings, readFindings, sharedWalletFindings } from './account.js';
-import { callbackFindings } from './callback.js';
 import type { Asked, Finding, Target } from './findings.js';
 import { orderAccountFindings } from './order-accounts.js';
-import { attributeFindings, namespaceFindings, retentionFindings, serverFindings } from './temporal.js';
-import { workerSettingsFindings } from './worker-settings.js';
+import {
+  attributeFindings,
+  namespaceFindings,
+  retentionFindings,
+  serverFindings,
+  workerSettingsFindings,
+} from './temporal.js';
 
 /** The longest time that one check may take; all run at once. */
 const CHECK_WITHIN_MS = 4_500;
@@ -79,4 +83,26 @@ async function asked({ ask, askTemporal }: Check, target: Asked): Promise<readon
   if (!askTemporal || !client) return [];
   // A call that nobody waits for any more must not be repeated for ever.
   return client.withDeadline(Date.now() + CHECK_WITHIN_MS, () => askTemporal(client, target));
+}
+
+const ANSWER_WITHIN_MS = 4_000;
+
+/** Whether anything answers where the service is told to call back. Orders are polled anyway, so that it is no error. */
+async function callbackFindings({ config: { callback } }: Target): Promise<readonly Finding[]> {
+  if (!callback) return [];
+  const why = await whyNot(`${callback.baseUrl}/healthz`);
+  if (why === undefined) return [];
+  const text = `CALLBACK_BASE_URL cannot be reached from here (${why}): orders are polled, which takes longer. Is the receiver running behind it?`;
+  return [{ check: 'callback', level: 'warning', text }];
+}
+
+/** Any answer will do but that of a proxy which finds nobody behind it. */
+async function whyNot(url: string): Promise<string | undefined> {
+  try {
+    const { status } = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+    return status >= 500 ? `HTTP ${status}` : undefined;
+  } catch (error) {
+    const { name, cause } = error as { name: string; cause?: { code?: unknown } };
+    return typeof cause?.code === 'string' ? cause.code : name;
+  }
 }

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import { type CallbackTarget, verifyCallbackPath } from '../contract/callback-url.js';
-import { type Cut, openPort, type Port } from '../http-port/port.js';
-import { announcedBytes, readBody } from '../http-port/read-body.js';
+import { announcedBytes, type Cut, openPort, type Port, readBody } from '../http-port/port.js';
 import { type AnswerName, send } from './answers.js';
 import type { SignalOrder, SignalReceived } from './signals.js';
 import { spareReceived, spareTemporal } from './spare-temporal.js';

@@ -2,9 +2,8 @@ import type { Writable } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
 import { FailedError, InvalidInputError, isClientError } from '../client/errors.js';
 import type { PaymentOrders } from '../client.js';
-import { messageOf } from '../contract/attention.js';
 import { BATCH_FILE_UNUSABLE, type BatchResult } from '../contract/batch/batch.js';
-import { INVALID_INPUT, SERVICE_REJECTED } from '../contract/failures.js';
+import { INVALID_INPUT, messageOf, SERVICE_REJECTED } from '../contract/failures.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import { maskWallets } from '../contract/wallets.js';
 

@@ -3,9 +3,8 @@ import { MetricsBuffer, type NativeConnection, type Worker } from '@temporalio/w
 import { Gauge, Histogram, Registry } from 'prom-client';
 import type { Account } from '../activities/index.js';
 import type { Monitoring } from '../config.js';
-import { temporalReachable } from '../monitoring/reachable.js';
 import { SdkMetrics } from '../monitoring/sdk-metrics.js';
-import { startMonitoring } from '../monitoring/server.js';
+import { startMonitoring, temporalReachable } from '../monitoring/server.js';
 import { countVisible } from '../monitoring/visibility.js';
 import { type Answered, answers } from '../payment-service/answers.js';
 import type { Finding } from '../preflight/findings.js';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Client } from '@temporalio/client';
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import {
   NativeConnection,
   type NativeConnectionOptions,
@@ -12,17 +13,23 @@ import { type ActivityDeps, confirmAttempt, createActivities, isCopied } from '.
 import { AuditRecord } from '../audit/audit-record.js';
 import { encryptionMode, type WorkflowCode, workerConverter, workflowCode } from '../bundle/bundle.js';
 import type { WorkerConfig } from '../config.js';
-import { messageOf } from '../contract/attention.js';
+import { messageOf } from '../contract/failures.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
+import type { CreateAnswer, CreateOrderInput } from '../contract/order/activities.js';
+import { isRefused } from '../contract/refused.js';
 import { findingsOf } from '../preflight/checks.js';
 import { type Finding, namesOf, type Target } from '../preflight/findings.js';
 import { checkStart, keepChecking, START_WITHIN, type Tell } from '../preflight/start.js';
 import { versionName } from '../temporal/pollers.js';
 import { publishedFor, publishingIdentity } from '../temporal/published.js';
-import { connectTemporal, TemporalUnreachableError, temporalTarget, warnOfPlainPayloads } from '../temporal.js';
-import { createSlots, openAccounts } from './accounts.js';
-import { countCreates, refuseForeign } from './activity-interceptors.js';
-import { createsCapacity, lookupsCapacity, ordersCapacity } from './capacity.js';
+import {
+  connectTemporal,
+  PayloadDecryptionError,
+  TemporalUnreachableError,
+  temporalTarget,
+  warnOfPlainPayloads,
+} from '../temporal.js';
+import { createSlots, createsCapacity, lookupsCapacity, openAccounts, ordersCapacity } from './accounts.js';
 import { Failovers } from './failovers.js';
 import { newIdentity, watchWorkers } from './limit-shares.js';
 import { createMonitor } from './monitor.js';
@@ -209,3 +216,33 @@ const tell: Tell = (level, text, about) => {
   else if (level === 'warning') logger.warn(text, about);
   else logger.info(text, about);
 };
+
+/** Stands before every activity: none runs on an input that was refused. A heartbeat that was is told; activities take it for none. */
+const refuseForeign: ActivityInterceptorsFactory = ({ info, log }) => ({
+  inbound: {
+    execute: async (input, next) => {
+      if (isRefused(info.heartbeatDetails)) {
+        log.warn('a heartbeat was refused: something without the payload keys reaches Temporal');
+      }
+      const refused = input.args.find(isRefused);
+      if (refused) throw new PayloadDecryptionError(refused.why, refused.kind);
+      return next(input);
+    },
+  },
+});
+
+/** Counts what became of creates: `uncertain` ones by verdict, those sent again by the permission `absent`. */
+const countCreates: ActivityInterceptorsFactory = ({ info, metricMeter }) => ({
+  inbound: {
+    execute: async (input, next) => {
+      const answer = await next(input);
+      if (info.activityType !== 'createOrder') return answer;
+      const { type, account, permission } = input.args[0] as CreateOrderInput;
+      const { kind: verdict } = answer as CreateAnswer;
+      metricMeter
+        .createCounter('payment_orders_create_attempts_total', undefined, 'create attempts that ended')
+        .add(1, { type, account, permission, verdict });
+      return answer;
+    },
+  },
+});

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { WrittenLine } from '../../src/audit/audit-record.js';
+import type { AuditEntry, WrittenLine } from '../../src/audit/audit-record.js';
 import { AuditNotWrittenError, AuditRecord } from '../../src/audit/audit-record.js';
-import type { AuditEntry } from '../../src/audit/line.js';
 import { anchorsIn, type FileCheck, verifyAudit } from '../../src/audit/verify.js';
 
 let root: string;

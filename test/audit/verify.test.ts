@@ -2,8 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AuditRecord } from '../../src/audit/audit-record.js';
-import { hashOf, lineOf, NO_LINE } from '../../src/audit/line.js';
+import { AuditRecord, hashOf, lineOf, NO_LINE } from '../../src/audit/audit-record.js';
 import { anchorsIn, type Verification } from '../../src/audit/verify.js';
 import { runStarterAlone } from '../support/run-starter.js';
 

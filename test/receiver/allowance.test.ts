@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAllowance } from '../../src/receiver/allowance.js';
-import { MAX_STARTS_PER_MINUTE, STARTS } from '../../src/receiver/spare-temporal.js';
+import { createAllowance, MAX_STARTS_PER_MINUTE, STARTS } from '../../src/receiver/spare-temporal.js';
 
 const MINUTE_MS = 60_000;
 const INTERVAL_MS = 10 * MINUTE_MS;

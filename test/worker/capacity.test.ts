@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cachedOrders } from '../../src/worker/capacity.js';
+import { cachedOrders } from '../../src/worker/accounts.js';
 
 test.for([
   ['512 MB', 512, 609],
