@@ -38,7 +38,7 @@ interface WireAnswer {
   body: Buffer;
 }
 
-/** Sends once. Retries belong to the caller, who knows whether a second request may do harm; redirects to nobody. */
+/** Node fires longer timers at once. */
 const http = got.extend({
   method: 'POST',
   retry: { limit: 0 },
