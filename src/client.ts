@@ -33,12 +33,12 @@ import type {
 } from './contract/service-objects.js';
 import { configuredDataConverter, connectTemporal } from './temporal.js';
 
-/** `again`: the id was used by a run that ended with no order at the service; start it again. */
+/** `again`: starts the id again after a run that ended without an order. */
 export interface StartOptions extends CheckOptions {
   again?: boolean | undefined;
 }
 
-/** `afterEnd`: the look-ups after the end of the order's workflow, which ask an operator about a change. */
+/** `afterEnd`: selects the look-ups after the end, which ask an operator about a change. */
 export interface HandleOptions {
   account?: string;
   afterEnd?: boolean;
@@ -51,14 +51,14 @@ export interface HandleOptions {
 export class PaymentOrders {
   readonly #client: Client;
   readonly #close: () => Promise<void>;
-  /** Withdrawals by the file: plan, start, approve, pause, stop. */
+  /** Bulk withdrawals: plan, start, approve, pause, stop. */
   readonly batches: Batches;
-  /** Batches that Temporal starts by the clock. */
+  /** Batches that Temporal starts on a schedule. */
   readonly schedules: Schedules;
 
   /**
-   * Uses a connected client, which stays yours to close unless you pass `close`. If payloads are
-   * encrypted, make it with `dataConverter`: otherwise its orders start in the clear.
+   * Uses a connected client. You close it, unless you pass `close`. If payloads are encrypted,
+   * create it with `dataConverter`, or its orders start unencrypted.
    */
   constructor(client: Client, close: () => Promise<void> = async () => {}) {
     this.#client = client;
@@ -67,30 +67,30 @@ export class PaymentOrders {
     this.schedules = new Schedules(client);
   }
 
-  /** The Temporal client in use, for what this library does not do. */
+  /** Temporal client in use, for everything that this library does not do. */
   get client(): Client {
     return this.#client;
   }
 
-  /** What a client of yours needs where PAYLOAD_ENCRYPTION_KEYS is set, or may be one day. */
+  /** Returns the data converter for your own client, if payloads are or may be encrypted. */
   static dataConverter(): DataConverter {
     return configuredDataConverter();
   }
 
-  /** Connects where the `TEMPORAL_*` variables point to. Close it when done. */
+  /** Connects by the `TEMPORAL_*` variables. Close the connection when done. */
   static async connect(): Promise<PaymentOrders> {
     const { client, close } = await connectTemporal();
     return new PaymentOrders(client, close);
   }
 
-  /** Closes a connection made by `connect`; let your calls end first, because later ones reject. */
+  /** Closes a connection made by `connect`. Finish your calls first, because later ones reject. */
   close(): Promise<void> {
     return this.#close();
   }
 
   /**
-   * Starts an order, or returns the same one; resolves as soon as Temporal has accepted it. Throws
-   * InvalidInputError, ConflictError (other input under this id) or, with `again`, RefusedError.
+   * Starts an order, or returns the same one, as soon as Temporal has accepted it. Throws
+   * InvalidInputError, ConflictError (another input under this id) and, with `again`, RefusedError.
    */
   async start<T extends OrderType>(type: T, input: OrderInput<T>, options: StartOptions = {}): Promise<OrderHandle> {
     const checked = checkOrderInput(type, input, options);
@@ -98,8 +98,8 @@ export class PaymentOrders {
   }
 
   /**
-   * Starts an order and resolves when it exists at the service. Throws as `start` does, FailedError
-   * if no order comes to exist, and NotDecidedYetError after `timeoutMs`.
+   * Starts an order and waits until it exists at the service. Throws as `start` does, FailedError
+   * if no order will exist, and NotDecidedYetError after `timeoutMs`.
    */
   async create<T extends OrderType>(
     type: T,
@@ -111,12 +111,12 @@ export class PaymentOrders {
     return { handle, order: await handle.created(wait) };
   }
 
-  /** The handle of an order started before; asks nothing yet, so an unknown id shows at its first method. */
+  /** Returns the handle of an order. Sends no request: an unknown id shows at the first call. */
   order(orderId: string, { account = DEFAULT_ACCOUNT, afterEnd }: HandleOptions = {}): OrderHandle {
     return this.#handle(account, orderId, orderWorkflowId(account, orderId), afterEnd);
   }
 
-  /** The handle of an order that a receipt on a permanent address made, by its order_uuid; asks nothing yet. */
+  /** Returns the handle of a received order by its order_uuid. Sends no request. */
   received(orderUuid: string, { account = DEFAULT_ACCOUNT, afterEnd }: HandleOptions = {}): OrderHandle {
     return this.#handle(account, orderUuid, receivedWorkflowId(account, orderUuid), afterEnd);
   }
@@ -127,62 +127,62 @@ export class PaymentOrders {
     });
   }
 
-  /** Returns true when a worker has asked for this account's work in the last minutes; orders started without one wait. */
+  /** Returns true if a worker polled for this account lately. Without one, orders wait. */
   isServed(account: string = DEFAULT_ACCOUNT): Promise<boolean> {
     return isAccountServed(this.#client, account);
   }
 
-  /** Orders known to Temporal, newest first; needs no worker. Throws InvalidInputError. */
+  /** Returns orders known to Temporal, newest first. Throws InvalidInputError. */
   list(filter: OrderFilter = {}): Promise<OrderListEntry[]> {
     return listOrders(this.#client, filter);
   }
 
-  /** Shows which orders would take the same decision for the same reason; decides nothing. */
+  /** Returns which orders would take the same decision for the same reason. Decides nothing. */
   planDecisions(input: DecideAllInput): Promise<DecideAllPlan> {
     return planDecisions(this.#client, input);
   }
 
-  /** Decides what `planDecisions` showed and nothing that has changed since. */
+  /** Applies what `planDecisions` returned, except to orders that have changed since. */
   decideAll(plan: DecideAllPlan, options?: SignOptions): Promise<DecideAllResult> {
     return decideAll(this.#client, plan, options);
   }
 
   /**
-   * Returns rates, limits and fees; `isMalformed` entries and rows, in all reads, cannot be read.
-   * All reads throw FailedError, and InvalidInputError if the answer is too large.
+   * Returns rates, limits and fees. In all reads, `isMalformed` marks unreadable entries. Reads
+   * throw FailedError, and InvalidInputError if the answer is too large.
    */
   rates(account?: string, query?: RatesQuery): Promise<Rates> {
     return readService(this.#client, 'rates', account, query);
   }
 
-  /** The merchant's balances by currency. */
+  /** Returns the merchant's balances by currency. */
   balances(account?: string): Promise<Balances> {
     return readService(this.#client, 'balances', account);
   }
 
-  /** An order as the service has it now. Throws FailedError also where it knows none. */
+  /** Returns an order as the service shows it now. Throws FailedError also if there is none. */
   orderStatus(query: { order_id: string } | { order_uuid: string }, account?: string): Promise<Order> {
     return readService(this.#client, 'orderStatus', account, query);
   }
 
-  /** One page of orders as the service has them. Throws InvalidInputError. */
+  /** Returns one page of the service's orders. Throws InvalidInputError. */
   orderList(query: OrderListQuery = {}, account?: string): Promise<(OrderListItem | Malformed)[]> {
     return readService(this.#client, 'orderList', account, query);
   }
 
-  /** One page of permanent deposit addresses. Throws InvalidInputError. */
+  /** Returns one page of permanent deposit addresses. Throws InvalidInputError. */
   addressList(query: AddressListQuery = {}, account?: string): Promise<(DepositAddress | Malformed)[]> {
     return readService(this.#client, 'addressList', account, query);
   }
 
-  /** Creates a permanent deposit address, or returns the one that has this `ref`. Throws InvalidInputError. */
+  /** Creates a deposit address, or returns the one with this `ref`. Throws InvalidInputError. */
   createAddress(request: DepositAddressInput): Promise<DepositAddressResult> {
     return createDepositAddress(this.#client, request);
   }
 
   /**
-   * Compares orders, workflows and balance changes, or attaches to a run that does so.
-   * Throws InvalidInputError, FailedError and NotDecidedYetError.
+   * Compares orders, workflows and balance changes, or attaches to a run that does. Throws
+   * InvalidInputError, FailedError and NotDecidedYetError.
    */
   reconcile(input: ReconcileInput = {}, options?: ReconcileOptions): Promise<ReconcileResult> {
     return reconcile(this.#client, input, options);

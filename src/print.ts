@@ -5,16 +5,18 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]
 
 const hex = (code: number): string => code.toString(16).padStart(4, '0');
 
-/** Returns a text with unseen characters by name, such as `<U+202E>`; line breaks and tabs stay. */
+/**
+ * Returns a text with invisible characters by name, such as `<U+202E>`. Keeps line breaks and tabs.
+ */
 export const printable = (text: string): string =>
   text.replace(UNSEEN, (found) =>
     /[\n\t]/.test(found) ? found : `<U+${hex(found.codePointAt(0) ?? 0).toUpperCase()}>`,
   );
 
-/** Returns `printable` text in one line: a text of the service cannot forge a line of ours. */
+/** Returns `printable` text in one line, so that the service's text cannot forge our lines. */
 export const printableLine = (text: string): string => printable(text.replace(/[\n\r\t\v\f]+/g, ' '));
 
-/** Returns JSON that parses to the same value, with every unseen character escaped. */
+/** Returns JSON with the same value and all invisible characters escaped. */
 export const printableJson = (json: string): string =>
   json.replace(UNSEEN, (found) =>
     found === '\n'
@@ -22,7 +24,7 @@ export const printableJson = (json: string): string =>
       : Array.from({ length: found.length }, (_, at) => `\\u${hex(found.charCodeAt(at))}`).join(''),
   );
 
-/** Option `hooks` of every logger: a log line is read on terminals, too. */
+/** Option `hooks` of every logger, because people read log lines on terminals. */
 export const LOG_HOOKS = { streamWrite: printableJson };
 
 /** Writes text to a terminal. A structure test refuses every other writer. */

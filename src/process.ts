@@ -38,7 +38,7 @@ function fail(error: unknown): never {
   process.exit(EXIT_FAILED);
 }
 
-/** Says that a process is ready, which protections its environment gave up by ALLOW_…=true, and what should be mended. */
+/** Prints that a process is ready, its ALLOW_… settings, and the findings to correct. */
 export function sayReady(what: string, allowed: readonly string[] = [], findings: readonly string[] = []): void {
   const some = (name: string, values: readonly string[]) => (values.length > 0 ? ` ${name}=${values.join(',')}` : '');
   print(process.stdout, `ready ${what}${some('allowed', allowed)}${some('findings', findings)}\n`);
@@ -52,7 +52,7 @@ export function untilStopped(stop: () => Promise<void>, running?: Promise<void>)
       if (!isStopping) stop().then(resolve, reject);
       isStopping = true;
     };
-    // Stays in place: a second SIGTERM (npm passes on what the whole group gets) must not cut off a create.
+    // Stays: a second SIGTERM (npm forwards the group's) must not interrupt a create.
     process.on('SIGTERM', stopOnce);
     process.once('SIGINT', stopOnce);
     running?.then(resolve, reject);
@@ -64,7 +64,7 @@ function packageVersion(): string {
   return version;
 }
 
-/** Gives a program `--version`, whose answer goes to `write`. It is read only when asked for: nothing else may depend on that file. */
+/** Adds `--version` to a program. Reads package.json only then. */
 export const withVersion = (program: Command, write: (text: string) => void): Command =>
   program.option('-V, --version', 'print the version').on('option:version', () => {
     write(`${packageVersion()}\n`);

@@ -8,7 +8,10 @@ import type { CheckSignatureInput } from '../contract/signature.js';
 import { maskWallets } from '../contract/wallets.js';
 import type { ActivityDeps } from './deps.js';
 
-/** Writes, before a create, what is about to be sent and on what permission. Throws AuditNotWrittenError: then nothing may be sent. */
+/**
+ * Records the create that follows, and its permission. Throws AuditNotWrittenError; then nothing
+ * may be sent.
+ */
 export async function recordSend(
   { audit }: ActivityDeps,
   attempt: CreateOrderInput,
@@ -28,7 +31,7 @@ export async function recordSend(
 
 type Audit = Pick<ActivityDeps, 'audit'>;
 
-/** Writes what a person chose before it counts. `keyId`: of the key that signed it. Throws AuditNotWrittenError. */
+/** Records a choice before it counts. `keyId`: of the signing key. Throws AuditNotWrittenError. */
 export async function recordChoice({ audit }: Audit, input: CheckSignatureInput, keyId?: string): Promise<void> {
   const { account, update, choice, paused } = input;
   await audit?.append({
@@ -39,7 +42,7 @@ export async function recordChoice({ audit }: Audit, input: CheckSignatureInput,
   });
 }
 
-/** Writes who paused or stopped a batch, before its report. Throws AuditNotWrittenError. */
+/** Records who paused or stopped a batch. Throws AuditNotWrittenError. */
 export async function recordInterruptions({ audit }: Audit, input: ReportBatchInput): Promise<void> {
   for (const event of ['pause', 'stop'] as const) {
     const interruption = event === 'pause' ? input.paused : input.stopped;
@@ -49,7 +52,9 @@ export async function recordInterruptions({ audit }: Audit, input: ReportBatchIn
   }
 }
 
-/** Who acted must be told, by an e-mail address too; long numbers and tokens are of nobody. */
+/**
+ * Keeps e-mail addresses, because the record must name the person. Masks long numbers and tokens.
+ */
 const maskPerson = (by: string): string => by.split('@').map(maskWords).join('@');
 
 const textBy =
@@ -57,7 +62,7 @@ const textBy =
   (value: unknown): string =>
     typeof value === 'string' ? mask(value) : '****';
 
-/** A name, a code, a time or a hash. */
+/** Shows a name, a code, a time or a hash. */
 const shownCode = textBy((code) => (code.length > MAX_CODE ? '****' : maskWallets(code)));
 
 const MAX_CODE = 120;
@@ -77,12 +82,14 @@ const shownFields = (fields: Record<string, (value: unknown) => unknown>) => (va
 
 const amountFields = { amount: shownCode, currency: shownCode };
 
-/** All that a line tells of a choice, an approval or an interruption: whatever else may be in one stays out. Its run is the task's to say. */
+/**
+ * Fields of a choice, approval or interruption that a line shows. The run id comes from the task.
+ */
 const shownChoice = shownFields({
   action: shownCode,
   by: textBy(maskPerson),
   reason: textBy(maskWords),
-  // A larger number is none that anybody saw.
+  // A larger number cannot be a revision that anybody saw.
   revision: (value) => (Math.abs(Number(value)) < 1e9 ? Number(value) : '****'),
   digest: shownCode,
   ...amountFields,
@@ -96,7 +103,7 @@ const shownChoice = shownFields({
   wallet_details: shownList(shownFields({ amount: shownCode, wallet: shownWallet })),
 });
 
-/** Who asked and why: the same in every attempt of one activity. */
+/** Returns who asked and why, equal in all attempts of one activity. */
 function frameOf(event: AuditEvent, account: string): AuditEntry {
   const { workflowExecution, activityId, attempt } = activityInfo();
   const { workflowId = '', runId = '' } = workflowExecution ?? {};
@@ -110,7 +117,7 @@ function frameOf(event: AuditEvent, account: string): AuditEntry {
   };
 }
 
-/** The fields of a request that anybody may see; of a wallet its last characters. */
+/** Returns the public fields of a request, and the last characters of its wallet. */
 function shown(request: CreateRequest): Record<string, unknown> {
   const fields = Object.entries(request).flatMap(([name, value]) => {
     const privacy = REQUEST_FIELDS[name as keyof typeof REQUEST_FIELDS]?.privacy;

@@ -25,14 +25,14 @@ const UNKNOWN_ACCOUNT =
 const refused = (reason: string): SignatureCheck => ({ kind: 'refused', reason });
 
 /**
- * Checks who signed a choice, and records the choice before it counts. What the signature
- * must be about comes from this task alone; every failure is an answer.
+ * Checks who signed a choice, and records the choice before it counts. The expected subject comes
+ * from this task alone; every failure is an answer.
  */
 export function checkSignatureActivity(deps: Pick<ActivityDeps, 'accounts' | 'approvers' | 'audit' | 'others'>) {
   return async function checkSignature(input: CheckSignatureInput): Promise<SignatureCheck> {
-    // What asks is a workflow task, which anybody with access to Temporal may answer.
+    // Anybody with access to Temporal may answer the workflow task that asks.
     if (!SIGNED_UPDATES.includes(input.update)) return refused('update: is none that persons sign');
-    // A worker without the account cannot know whose signatures count there.
+    // Only a worker of the account knows whose signatures count.
     if (!deps.accounts.has(input.account)) return refused(UNKNOWN_ACCOUNT);
     const approvers = deps.approvers?.get(input.account);
     if (!approvers && (input.required || isSigned(deps, input.account))) return letAnother();
@@ -50,16 +50,18 @@ export function checkSignatureActivity(deps: Pick<ActivityDeps, 'accounts' | 'ap
   };
 }
 
-/** Lets the server ask another worker for some seconds, since that one may have APPROVERS_FILE. */
+/**
+ * Lets the server ask another worker for some seconds, because that one may have APPROVERS_FILE.
+ */
 function letAnother(): SignatureCheck {
   if (activityInfo().attempt >= OTHERS_ASKED) return refused(SIGNATURES_COUNT);
   throw comeBackIn(ASK_OTHER_AFTER_MS, 'a worker without APPROVERS_FILE was asked; another one has to be');
 }
 
-/** Attempts before a refusal, and the wait between them: all within the time of a check. */
+/** Attempts before a refusal, and the wait between them, within the time of a check. */
 const [OTHERS_ASKED, ASK_OTHER_AFTER_MS] = [20, 250];
 
-/** Returns why a choice is of another run: a reset replays what the earlier run took. */
+/** Returns why a choice belongs to another run: a reset replays choices of the earlier run. */
 const runProblem = ({ runId }: { runId?: unknown }): string | undefined =>
   runId === undefined || runId === activityInfo().workflowExecution?.runId ? undefined : OTHER_RUN;
 
@@ -85,9 +87,7 @@ function checked(known: Approvers | undefined, input: CheckSignatureInput): Sign
   return refused(`by: this key is of ${approver.person}, who must say so`);
 }
 
-/**
- * What a signature for many orders is of; undefined if the text of this choice is not among theirs.
- */
+/** Returns the subject of a signature for many orders; undefined if this choice is not in it. */
 function textAmong(
   own: string,
   texts: readonly string[],

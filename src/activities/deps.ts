@@ -10,55 +10,57 @@ import type { FormatChecks } from '../validation/field-errors.js';
 import { invalidOrder, type KeyRefusals } from './failures.js';
 import type { GroupedLookUps } from './order/grouped-look-ups.js';
 
-/** One account as activities use it. */
+/** Account as activities use it. */
 export interface Account extends UsedAccount {
   service: PaymentService;
-  /** Look-ups that one request answers together, of this pair of keys alone. */
+  /** Groups look-ups into requests, for this key pair alone. */
   lookUps: GroupedLookUps;
   rates: SharedRates;
-  /** The turns of its requests in this worker. */
+  /** Schedules the account's requests in this worker. */
   limiter: Limiter;
-  /** Statuses of creates that the service guarantees to have executed nothing; absent = none. */
+  /** Statuses of creates that the service guarantees as not executed. Default: none. */
   notExecutedStatuses?: readonly number[];
-  /** What becomes of rules that are ours and not the service's; absent = 'refuse'. */
+  /** Effect of rules that are ours and not the service's. Default: 'refuse'. */
   formatChecks?: FormatChecks;
-  /** Who was told that the service refuses the key; absent before it did. */
+  /** Workflows that were told that the service refuses the key. Absent before the first refusal. */
   keyRefusals?: KeyRefusals;
 }
 
-/** What activities need from their worker. `protectionsIn` returns the protective settings in force. */
+/** What activities need from their worker. */
 export interface ActivityDeps {
   accounts: ReadonlyMap<string, Account>;
   pace: Pace;
-  /** Since when a restored Temporal runs; see protections.ts. */
+  /** Start of a restored Temporal; see protections.ts. */
   restoredAtMs?: number;
-  /** When the namespace failed over last, as of now; absent or undefined = never. */
+  /** Returns the time of the namespace's last failover; undefined if there was none. */
   failedOverAtMs?: () => number | undefined;
-  /** What the account's other workers publish, as of now. */
+  /** Returns the current settings of the account's other workers. */
   others?: (account: string) => readonly Protections[];
-  /** Throws unless the server still waits for this very attempt; see order/create-attempt.ts. */
+  /** Throws unless the server still waits for this attempt; see order/create-attempt.ts. */
   confirmAttempt: (details: unknown) => Promise<void>;
-  /** See only-attempt.ts. Absent where payloads may be anybody's: there an attempt need not be copied to be forged. */
+  /** See only-attempt.ts. Absent without required encryption, where forging needs no copy. */
   isCopied?: () => Promise<boolean>;
-  /** Absent: orders get no callback URL and are followed by polling alone. */
+  /** If absent, orders get no callback URL and are only polled. */
   callback?: CallbackConfig;
-  /** Above its currency's cap an order waits for a person. Decimal strings by currency. */
+  /** Amounts (decimal strings by currency) above which an order waits for a person. */
   caps?: ReadonlyMap<string, string>;
-  /** Refuse orders that the balance does not cover. */
+  /** Refuses orders that the balance does not cover. */
   checkBalance?: boolean;
-  /** This worker's clock, ms since the epoch; that of the machine when omitted. */
+  /** Returns this worker's time in ms since the epoch. Default: the machine's clock. */
   nowMs?: () => number | Promise<number>;
-  /** Returns when the server handed out the attempt; asks the server when omitted. */
+  /** Returns when the server handed out the attempt. Default: asks the server. */
   attemptStartedMs?: () => Promise<number>;
-  /** Whose signatures count, by account; an account that is not here asks for none. */
+  /** Approvers by account. An account without an entry needs no signatures. */
   approvers?: ReadonlyMap<string, Approvers>;
-  /** Where batch files are and reports go. */
+  /** Folders of batch files and reports. */
   directories?: Directories;
-  /** Absent: no audit record is kept. */
+  /** If absent, no audit record is kept. */
   audit?: Pick<AuditRecord, 'append'>;
 }
 
-/** The account an activity works for. Tasks of an account only reach workers that serve it, so a miss is a bad input. */
+/**
+ * Returns the account of an activity. Its tasks only reach its workers, so a miss is invalid input.
+ */
 export function accountOf(deps: ActivityDeps, name: string): Account {
   const account = deps.accounts.get(name);
   if (!account) throw invalidOrder([{ field: 'account', reason: `this worker has no account ${name}` }]);
@@ -66,10 +68,12 @@ export function accountOf(deps: ActivityDeps, name: string): Account {
 }
 
 const REFRESH_AFTER_MS = 10 * 60_000;
-/** After a failure the next creates skip the checks at once instead of each waiting for a service that is slow. */
+/**
+ * After a failure, the next creates skip the checks at once instead of waiting for a slow service.
+ */
 const RETRY_AFTER_MS = 30_000;
 
-/** The rates of one account, shared by a worker. Payments do not depend on them: without any, checks are skipped. */
+/** Rates of one account, shared in a worker. Without rates, payments skip the checks. */
 export class SharedRates {
   #rates?: Rates;
   #validUntilMs = Number.NEGATIVE_INFINITY;
@@ -77,12 +81,12 @@ export class SharedRates {
 
   constructor(private readonly fetch: () => Promise<Rates>) {}
 
-  /** Returns rates not older than 10 minutes, or undefined; one call at a time. */
+  /** Returns rates of the last 10 minutes, or undefined. One request at a time. */
   current(): Promise<Rates | undefined> {
     return performance.now() < this.#validUntilMs ? Promise.resolve(this.#rates) : this.reread();
   }
 
-  /** Reads the rates again, for what depends on how they stand now; calls at the same time share one request. */
+  /** Reads the rates again. Concurrent calls share one request. */
   reread(): Promise<Rates | undefined> {
     this.#pending ??= this.#refresh().finally(() => {
       this.#pending = undefined;
@@ -96,7 +100,7 @@ export class SharedRates {
       this.#validUntilMs = performance.now() + REFRESH_AFTER_MS;
       return this.#rates;
     } catch {
-      // A failed reread does not take away the rates that others still use.
+      // A failed read keeps the rates that others still use.
       if (performance.now() < this.#validUntilMs) return undefined;
       this.#rates = undefined;
       this.#validUntilMs = performance.now() + RETRY_AFTER_MS;

@@ -23,8 +23,8 @@ import {
 import { fieldErrors } from '../validation/field-errors.js';
 
 /**
- * Translates errors of the service for activities that only read: all are repeated, after
- * `delayMs` or as the retry policy says. No value of the order and no cause goes along.
+ * Translates an error of a read: Temporal repeats it, after `delayMs` or by the retry policy. Omits
+ * the order's values and the cause.
  */
 export function retryLater(error: unknown, delayMs?: number): unknown {
   if (!(error instanceof PaymentServiceError)) return error;
@@ -35,17 +35,20 @@ export function retryLater(error: unknown, delayMs?: number): unknown {
   });
 }
 
-/** Workflows of an account that one worker tells of a refused key within a minute; each of them costs history. */
+/** Maximum number of workflows that one worker tells of a refused key within a minute. */
 const MOST_PER_MINUTE = 10;
 
-/** Workflows that are remembered. */
+/** Maximum number of workflows to remember. */
 const MOST_KNOWN = 1_000;
 
-/** Workflows of an account that this worker told that the service refuses the key. Their alarm tells the others, after 15 min. */
+/**
+ * Workflows that this worker has told that the service refuses the key. Others learn it by their
+ * 15-min alarm.
+ */
 export class KeyRefusals {
   readonly #toldAtMs = new Map<string, number>();
 
-  /** Returns true, and counts it, if a run may be told, once; `nowMs` of a clock that only runs forward. */
+  /** Returns true, once per run, if the run may be told. `nowMs`: of a monotonic clock. */
   mayTell(runId: string, nowMs: number): boolean {
     const lately = [...this.#toldAtMs.values()].filter((atMs) => nowMs < atMs + 60_000);
     if (this.#toldAtMs.has(runId) || lately.length >= MOST_PER_MINUTE) return false;
@@ -64,7 +67,7 @@ export function retryOrTell(error: unknown, account: { keyRefusals?: KeyRefusals
   return isTold ? ApplicationFailure.nonRetryable(error.message, KEY_REFUSED) : retryLater(error, delayMs);
 }
 
-/** What went wrong, in words for people: the HTTP status, with what a 400 or 404 says, or the error's class. */
+/** Returns an error in words: the HTTP status with an excerpt of a 400 or 404, or the class. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   if (error instanceof ApplicationFailure) return error.message;
@@ -74,11 +77,14 @@ export function reasonOf(error: unknown): string {
   return 'status' in error ? `HTTP ${String(error.status)}` : error.name;
 }
 
-/** An answer that cannot be right (another order, a filter that was ignored): no reading, ask again, as `retryLater`. */
+/**
+ * Returns the failure for an implausible answer (another order, an ignored filter), which is
+ * repeated.
+ */
 export const noReading = (reason: string, nextRetryDelay?: number): ApplicationFailure =>
   ApplicationFailure.create({ type: 'NoReading', message: reason, nextRetryDelay });
 
-/** The server waits `delayMs` and repeats the activity without history; benign, as waiting is not an error. */
+/** Returns a benign failure: the server repeats the activity after `delayMs` without history. */
 export const comeBackIn = (delayMs: number, message: string): ApplicationFailure =>
   ApplicationFailure.create({
     type: 'StillOpen',
@@ -90,20 +96,20 @@ export const comeBackIn = (delayMs: number, message: string): ApplicationFailure
 const badInput = (type: OrderFailure | typeof INVALID_INPUT, errors: readonly FieldError[]): ApplicationFailure =>
   ApplicationFailure.nonRetryable(`${describeFieldErrors(errors)}. Nothing was sent`, type, errors);
 
-/** Bad input of an order: ends the activity and its workflow. Nothing was sent. */
+/** Returns the failure for invalid input of an order. It ends the workflow; nothing was sent. */
 export const invalidOrder = (errors: readonly FieldError[]): ApplicationFailure => badInput('InvalidOrder', errors);
 
-/** Bad input of a workflow that is not an order. */
+/** Returns the failure for invalid input of other workflows. */
 export const invalidInput = (errors: readonly FieldError[]): ApplicationFailure => badInput(INVALID_INPUT, errors);
 
-/** An input as a schema admits it, null taken for absent. Throws InvalidInput with every bad field. */
+/** Returns the input by a schema, null as absent. Throws InvalidInput with every bad field. */
 export function validInput<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
   const parsed = schema.safeParse(withoutNulls(input));
   if (!parsed.success) throw invalidInput(fieldErrors(parsed.error));
   return parsed.data;
 }
 
-/** Translates errors of a batch's rows: only a bad file is final. `tells`: a person is told first. */
+/** Translates errors of a batch's rows: only a bad file is final. `tells`: ask a person first. */
 export function batchFailure(error: unknown, tells = false): unknown {
   if (error instanceof NotWrittenError) {
     return ApplicationFailure.create({ type: NOT_WRITTEN, message: error.message, nonRetryable: tells });

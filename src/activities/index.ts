@@ -24,13 +24,13 @@ export { isCopied } from './only-attempt.js';
 export { confirmAttempt } from './order/create-attempt.js';
 export { GroupedLookUps } from './order/grouped-look-ups.js';
 
-/** An activity whose answer holds an order: without what workflows know anyway. */
+/** Wraps an activity whose answer holds an order: leaves out usual values. */
 const lean =
   <Input, Answer>(activity: (input: Input) => Promise<Answer>) =>
   async (input: Input): Promise<Answer> =>
     leanAnswer(await activity(input));
 
-/** All activities of a worker, by the names that histories know them by. */
+/** Creates all activities of a worker, by their names in histories. */
 export const createActivities = (deps: ActivityDeps) => ({
   createOrder: lean(createOrderActivity(deps)),
   lookUpOrder: lean(lookUpOrderActivity(deps)),
@@ -57,5 +57,5 @@ export const createActivities = (deps: ActivityDeps) => ({
   runBatch: runBatchActivity(deps),
 });
 
-/** What workflows see of the activities: types only. */
+/** Activities as workflows see them, types only. */
 export type Activities = ReturnType<typeof createActivities>;

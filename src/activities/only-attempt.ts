@@ -1,12 +1,12 @@
 import { activityInfo, getClient } from '@temporalio/activity';
 import { isRefused } from '../contract/refused.js';
 
-/** Largest difference of two times of one schedule: the SDK's test server reads its clock twice. */
+/** Maximum difference of two times of one schedule: the SDK's test server reads its clock twice. */
 const ONE_SCHEDULE_MS = 10;
 
 /**
- * Returns true for an attempt that follows another one. After `activity unpause
- * --reset-attempts --reset-heartbeats`, only the time that it was scheduled for shows that.
+ * Returns true for an attempt that follows another. After `activity unpause --reset-attempts
+ * --reset-heartbeats`, only the scheduled time shows it.
  */
 export function isRepeated(): boolean {
   const { attempt, heartbeatDetails, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
@@ -15,8 +15,8 @@ export function isRepeated(): boolean {
 }
 
 /**
- * Returns true if the history schedules this activity more than once. No workflow of ours does:
- * something without the keys copied its encrypted input.
+ * Returns true if the history schedules this activity more than once. Our workflows never do: a
+ * program without the keys copied its encrypted input.
  */
 export async function isCopied(): Promise<boolean> {
   const { activityId, workflowExecution: execution, workflowNamespace: namespace } = activityInfo();
@@ -32,7 +32,9 @@ export async function isCopied(): Promise<boolean> {
   return scheduled !== 1;
 }
 
-/** What an attempt before this one left with the server; undefined where none did, or where something without the payload keys wrote it. */
+/**
+ * Returns the heartbeat of an earlier attempt; undefined if there is none or it is not authentic.
+ */
 export function lastHeartbeat<T>(): T | undefined {
   const { heartbeatDetails } = activityInfo();
   return isRefused(heartbeatDetails) ? undefined : heartbeatDetails;

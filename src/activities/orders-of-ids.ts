@@ -3,12 +3,12 @@ import { allPages, type List, type Page } from '../payment-service/paging.js';
 import { MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../payment-service/queries.js';
 import { noReading } from './failures.js';
 
-/** Orders beyond one for each id, from which on a list is not read any further. */
+/** Maximum number of orders beyond one per id before the reading stops. */
 const MOST_DUPLICATES = 50;
 
 /**
- * Reads all orders under some ids, uuids, or forms of ids that `isAsked` accepts. Throws NoReading
- * after a page with another order: the filter was ignored.
+ * Reads all orders under ids, uuids, or forms of ids that `isAsked` accepts. Throws NoReading if a
+ * page shows another order: the service ignored the filter.
  */
 export async function* ordersOfIds(
   ids: readonly string[],

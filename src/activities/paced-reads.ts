@@ -11,21 +11,21 @@ import type { List } from '../payment-service/paging.js';
 import type { CallOptions } from '../payment-service/transport.js';
 import type { Account } from './deps.js';
 
-/** A scan is begun anew when its activity fails, so that one lost answer of hundreds must not fail it. Others name their own. */
+/** Attempts per read, so that one lost answer does not fail a scan of hundreds. */
 const TRIES = 6;
 const FIRST_WAIT_MS = 1_000;
 
-/** The reads of one scan, which get a tenth of the account's turns; each is tried again a few times before it fails the scan. */
+/** Reads of one scan, at a tenth of the account's turns. Each read is repeated a few times. */
 export class PacedReads {
   constructor(
     private readonly account: Pick<Account, 'service'>,
     private readonly tries = TRIES,
   ) {}
 
-  /** The order list, of which each page is one read. */
+  /** Order list; each page is one read. */
   orders = () => this.#list((service, options) => service.orders(options));
 
-  /** The deposit address list, of which each page is one read. */
+  /** Deposit address list; each page is one read. */
   addresses = () => this.#list((service, options) => service.addresses(options));
 
   #list<T, Q>(of: (service: PaymentService, options?: CallOptions) => List<T, Q>): List<T, Q> {
@@ -35,7 +35,7 @@ export class PacedReads {
     };
   }
 
-  /** One read in its turn. Throws the last error of the service. */
+  /** Runs one read at its turn. Throws the service's last error. */
   async ask<T>(read: (service: PaymentService, options: CallOptions) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -48,14 +48,14 @@ export class PacedReads {
   }
 }
 
-/** Returns true for errors that may pass by themselves. */
+/** Returns true for errors that may pass. */
 const mayPass = (error: unknown): error is PaymentServiceError =>
   error instanceof PaymentServiceError &&
   !(error instanceof InvalidRequestError) &&
   !(error instanceof RejectedError) &&
   !(error instanceof TooManyValuesError);
 
-/** Maps items with up to `concurrency` of them under way; the results come in the order of the items. */
+/** Maps items with up to `concurrency` at a time, and yields results in the items' order. */
 export async function* mapInOrder<T, R>(
   items: AsyncIterable<T> | Iterable<T>,
   concurrency: number,
@@ -64,7 +64,7 @@ export async function* mapInOrder<T, R>(
   const underWay: Promise<R>[] = [];
   for await (const item of items) {
     const result = map(item);
-    // Awaited below in its turn; an error that comes before that must not count as one that nobody handles.
+    // Awaited below in its turn. Until then, an error must not count as unhandled.
     result.catch(() => undefined);
     underWay.push(result);
     const [first] = underWay;

@@ -10,21 +10,21 @@ export interface InForce {
   pace: Pace;
   caps: ReadonlyMap<string, string>;
   notExecutedStatuses: readonly number[];
-  /** Since when a restored Temporal runs, or one that failed over; undefined = neither. */
+  /** Start of a Temporal that was restored or failed over; undefined if neither. */
   restoredAtMs?: number;
 }
 
-/** Returns true where decisions and approvals of an account count only with a signature. */
+/** Returns true if the account's decisions and approvals need a signature. */
 export const isSigned = ({ approvers, others }: Pick<ActivityDeps, 'approvers' | 'others'>, name: string): boolean =>
   Boolean(approvers?.has(name) || others?.(name).some((other) => other.approvers !== undefined));
 
-/** Returns why decisions for an account cannot come from the Temporal UI; undefined = they can. */
+/** Returns why the Temporal UI cannot decide for an account; undefined if it can. */
 export function onlyByCommand(deps: ActivityDeps, name: string): OnlyByCommand | undefined {
   if (isSigned(deps, name)) return 'signed';
   return deps.isCopied && 'encrypted';
 }
 
-/** Returns the strictest settings of an account's workers. THE place that decides which limits hold. */
+/** Returns the strictest settings of an account's workers. All limits in force come from here. */
 export function protectionsIn(deps: ActivityDeps, { name, notExecutedStatuses = [] }: Account): InForce {
   const others = deps.others?.(name) ?? [];
   const restored = [deps.restoredAtMs, deps.failedOverAtMs?.(), ...others.map(({ restoredAtMs }) => restoredAtMs)];
@@ -43,15 +43,15 @@ export function protectionsIn(deps: ActivityDeps, { name, notExecutedStatuses = 
   };
 }
 
-/** Since when a Temporal runs that was restored or failed over, and why nothing is sent yet. */
+/** Start of a Temporal that was restored or failed over, and why nothing is sent yet. */
 export interface Restored {
   restoredAtMs: number;
   reason: string;
 }
 
 /**
- * Returns why absence proves nothing after a restore or failover: a create may be forgotten.
- * Call it before any reading. Undefined = absence counts.
+ * Returns why absence proves nothing after a restore or failover (undefined if it does): Temporal
+ * may have forgotten a create. Call it before any reading.
  */
 export async function tooSoonAfterRestore(
   deps: ActivityDeps,
@@ -62,7 +62,7 @@ export async function tooSoonAfterRestore(
   if (restoredAtMs === undefined) return undefined;
   const { nowMs = Date.now } = deps;
   const countsFromMs = restoredAtMs + windowOf(pace, type);
-  // By the worker's clock and by the server's: one of them may be fast.
+  // Uses the worker's and the server's clock, because one of them may be fast.
   if (Math.min(await nowMs(), activityInfo().currentAttemptScheduledTimestampMs) >= countsFromMs) return undefined;
   const until = new Date(countsFromMs).toISOString();
   const reason = `Temporal was restored or failed over, and an earlier create may not be shown yet: nothing is sent before ${until}`;

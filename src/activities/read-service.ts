@@ -17,7 +17,7 @@ import { shownAddress } from './address/address-list.js';
 import { type Account, type ActivityDeps, accountOf } from './deps.js';
 import { invalidInput, retryLater, validInput } from './failures.js';
 
-/** Longest answer in bytes of JSON, 1,000 ordinary orders: Temporal refuses 2 MiB, and encryption adds a little. */
+/** Maximum JSON size of an answer, about 1,000 orders. Temporal refuses 2 MiB. */
 const MAX_ANSWER_BYTES = 2_000_000;
 
 const inputSchema = z.strictObject({
@@ -26,7 +26,10 @@ const inputSchema = z.strictObject({
   query: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** One signed read for somebody without secrets. Fails with InvalidInput or ServiceRejected; the rest is repeated. */
+/**
+ * Runs one signed read for a caller without secrets. Fails with InvalidInput or ServiceRejected;
+ * other errors are repeated.
+ */
 export function readServiceActivity(deps: ActivityDeps) {
   return async function readService(raw: { account: string; read: string; query?: unknown }): Promise<unknown> {
     const { account, read, query = {} } = validInput(inputSchema, raw);
@@ -47,7 +50,7 @@ export function readServiceActivity(deps: ActivityDeps) {
 const rejected = (message: string): ApplicationFailure =>
   ApplicationFailure.create({ type: SERVICE_REJECTED, message, nonRetryable: true });
 
-/** Refused here and at once: an answer that Temporal refuses would look like none at all. */
+/** Throws at once if Temporal would refuse the answer, which would look like no answer. */
 function fitting(answer: unknown): unknown {
   const bytes = Buffer.byteLength(JSON.stringify(answer));
   if (bytes <= MAX_ANSWER_BYTES) return answer;
@@ -57,7 +60,7 @@ function fitting(answer: unknown): unknown {
 
 const ratesQuery = z.strictObject({ order_type: z.enum(ORDER_TYPES).optional(), pair: z.string().optional() });
 
-/** The rates of one order type, or under one pair key, such as `usd_card`; all of them without either. */
+/** Returns the rates of an order type, or of a pair key such as `usd_card`, or all of them. */
 async function ratesOf(account: Account, { order_type: type, pair }: z.infer<typeof ratesQuery>): Promise<Rates> {
   const types = Object.entries(await account.service.rates()).filter(([name]) => type === undefined || name === type);
   return Object.fromEntries(
@@ -68,14 +71,14 @@ async function ratesOf(account: Account, { order_type: type, pair }: z.infer<typ
   );
 }
 
-/** One row for every row that the service sent: one that cannot be read says so in its place, and is never left out. */
+/** Returns one row per row of the service. An unreadable row says so in its place. */
 function rowsOf<T>({ items, malformed }: Page<T>): (T | Malformed)[] {
   const rows: (T | Malformed)[] = [...items];
   for (const { index, reason } of malformed) rows.splice(index, 0, { malformed: reason });
   return rows;
 }
 
-/** The rows of a page as its query cuts the list, whatever page size the service has of its own. */
+/** Returns the rows of a page as the query asks, whatever the service's own page size is. */
 async function pageOf<T, Q extends { limit?: number; page?: number }>(
   query: Q,
   list: List<T, Q>,
@@ -83,7 +86,7 @@ async function pageOf<T, Q extends { limit?: number; page?: number }>(
   const { limit = DEFAULT_PAGE_SIZE, page: number = 1 } = query;
   const page = await list.page(query);
   const isShort = page.total > 0 && page.total < limit;
-  // A short page behind the first may begin elsewhere than the reader means.
+  // After a short page, the offset of later pages is unclear.
   const isOther = list.sizes.small || (isShort && (number > 1 || (await hasMore(query, page, list))));
   if (!isOther) return rowsOf(page);
   const rows: (T | Malformed)[] = [];

@@ -29,15 +29,14 @@ import type { SignOptions } from './signing.js';
 import { INTERACTIVE_PRIORITY } from './start-options.js';
 import { callTemporal, startUnlessTaken } from './temporal-calls.js';
 
-/** The `bulkWithdraw` workflow as clients see it. */
 export type BatchWorkflow = (input: BatchInput) => Promise<BatchResult>;
 
-/** The activity that sends a batch's rows and leaves its progress with the server about every second. */
+/** Activity that sends a batch's rows. It heartbeats its progress about every second. */
 const SENDING_ACTIVITY = 'sendBatchRows';
 
-/** One batch. Every method may throw TemporalUnreachableError and, when there is no such batch, UnknownIdError. */
+/** Handle of one batch. Every method may throw TemporalUnreachableError and UnknownIdError. */
 export class BatchHandle extends RemoteRun<BatchWorkflow> {
-  /** Made by Batches; `attached` is true when `start` found the batch already started. */
+  /** Called by Batches. `attached` is true if `start` found the batch already started. */
   constructor(
     client: Client,
     account: string,
@@ -47,7 +46,7 @@ export class BatchHandle extends RemoteRun<BatchWorkflow> {
     super(client, { subject: 'batch', id: batchId, account, workflowId: batchWorkflowId(account, batchId), attached });
   }
 
-  /** Where the batch stands to the second, also after its end; throws NoWorkerError when no worker answers in 15 s. */
+  /** Returns the state, also after the end. Throws NoWorkerError if no worker answers in 15 s. */
   async state(): Promise<BatchState> {
     const state = await this.ask<BatchState>(BATCH_MESSAGES.state);
     const progress = await this.#liveProgress();
@@ -59,21 +58,21 @@ export class BatchHandle extends RemoteRun<BatchWorkflow> {
     await this.tell(BATCH_MESSAGES.approve, await this.chosen('approve', approval, { signer }));
   }
 
-  /** Starts no more orders until `resume`. Throws RefusedError when it has ended. */
+  /** Stops starting orders until `resume`. Throws RefusedError if the batch has ended. */
   pause(instruction: BatchInstruction): Promise<void> {
     return this.tell(BATCH_MESSAGES.pause, instruction);
   }
 
-  /** Sends on after the pause at `pausedAt`, by default the present one. Throws RefusedError. */
+  /** Resumes after the pause at `pausedAt` (default: the current pause). Throws RefusedError. */
   async resume(instruction: BatchInstruction, { signer }: SignOptions = {}): Promise<void> {
-    // Before the pause is read: of the two, the run must not be the newer one.
+    // Read before the pause, so that the run is never newer than the pause.
     const { runId } = await this.signedRun(instruction?.runId ?? undefined);
     const pausedAt = instruction?.pausedAt ?? (await this.state()).paused?.at;
     const named = instruction?.signature ? instruction : { ...instruction, runId, pausedAt };
     await this.tell(BATCH_MESSAGES.resume, await this.chosen('resume', named, { signer }));
   }
 
-  /** Starts no more orders at all; those started are followed to their end. Throws RefusedError. */
+  /** Stops starting orders for good. Started orders run to their end. Throws RefusedError. */
   stop(instruction: BatchInstruction): Promise<void> {
     return this.tell(BATCH_MESSAGES.stop, instruction);
   }
@@ -86,7 +85,7 @@ export class BatchHandle extends RemoteRun<BatchWorkflow> {
     return resultWith('outcomes', await super.result(options));
   }
 
-  /** The progress as the running activity last told it, half a minute ahead of the workflow; undefined without one. */
+  /** Returns the progress by the activity's heartbeat, newer than the workflow's. */
   async #liveProgress(): Promise<BatchProgress | undefined> {
     const { client } = this;
     const { raw } = await callTemporal(client, () => this.run.describe());
@@ -97,29 +96,29 @@ export class BatchHandle extends RemoteRun<BatchWorkflow> {
   }
 }
 
-/** What `plan` and `start` take; `batchId` omitted = the first 16 hex digits of the hash of its rows. */
+/** Input of `plan` and `start`. Default `batchId`: the first 16 hex digits of the rows' hash. */
 export type BatchStart = Omit<BatchInput, 'planOnly'>;
 
-/** Withdrawals by the file. Every method may throw TemporalUnreachableError. */
+/** Bulk withdrawals. Every method may throw TemporalUnreachableError. */
 export class Batches {
   readonly #client: Client;
 
-  /** Made by PaymentOrders. */
   constructor(client: Client) {
     this.#client = client;
   }
 
   /**
-   * Checks the whole file and returns what it would do; starts no order.
-   * Throws InvalidInputError, FailedError (bad rows by their lines, no such file) and NoWorkerError.
+   * Checks the whole file and returns its plan. Starts no order. Throws InvalidInputError,
+   * FailedError (bad rows by line, missing file) and NoWorkerError.
    */
   async plan(input: BatchStart, options?: CheckOptions): Promise<BatchPlan> {
     return planBatch(this.#client, checkBatchInput(input, options));
   }
 
   /**
-   * Starts a batch of exactly these rows, or returns the same one, running or ended; with `again` an ended one runs again,
-   * and rows that have an order are not paid twice. Throws as `plan` does, and ConflictError.
+   * Starts a batch of exactly these rows, or returns the existing one. With `again`, an ended batch
+   * runs again; rows that have an order are not paid twice. Throws as `plan` does, and
+   * ConflictError.
    */
   async start(input: BatchStart, options?: CheckOptions): Promise<BatchHandle> {
     const given = checkBatchInput(input, options);
@@ -135,18 +134,18 @@ export class Batches {
     });
   }
 
-  /** The handle of a batch started before; asks nothing yet, so an unknown id shows at its first method. */
+  /** Returns the handle of a batch. Sends no request: an unknown id shows at the first call. */
   handle(batchId: string, { account = DEFAULT_ACCOUNT }: { account?: string } = {}): BatchHandle {
     return new BatchHandle(this.#client, account, batchId);
   }
 }
 
-/** After this long without a worker's first step there is none. */
+/** If no worker takes a first step within this time, no worker is running. */
 const FIRST_STEP_WITHIN_MS = 30_000;
-/** Events of a workflow that nobody has taken up: started, task scheduled. */
+/** History length of a workflow that no worker has taken: started, task scheduled. */
 const UNTOUCHED_EVENTS = 2;
 
-/** Lets a worker check the file. Throws FailedError, which names bad rows by their lines, and NoWorkerError. */
+/** Has a worker check the file. Throws FailedError (bad rows by line) and NoWorkerError. */
 export async function planBatch(client: Client, input: BatchInput): Promise<BatchPlan> {
   const account = input.account ?? DEFAULT_ACCOUNT;
   const handle = await callTemporal(client, () =>
@@ -167,7 +166,7 @@ export async function planBatch(client: Client, input: BatchInput): Promise<Batc
       async () => {
         const { historyLength } = await callTemporal(client, () => handle.describe());
         if (historyLength > UNTOUCHED_EVENTS) return planned();
-        // Nobody waits for it any more; without workers such plans would pile up.
+        // No caller waits for this plan. Without a worker, such plans would pile up.
         await handle.terminate('no worker took it up in time').catch(() => undefined);
         throw new NoWorkerError(ORDERS_TASK_QUEUE);
       },
@@ -175,12 +174,12 @@ export async function planBatch(client: Client, input: BatchInput): Promise<Batc
   return planned();
 }
 
-/** Input of a batch that is ready to start: it has its name. */
+/** Batch input with its id. */
 export type NamedBatchInput = BatchInput & { batchId: string };
 
 const sourceOf = ({ file, rows }: BatchInput): string => (file ? file.path : `${rows?.length ?? 0} inline rows`);
 
-/** How a batch's workflow is started. A closed batch keeps its id, unless `again` was asked for. */
+/** Returns the start options. A closed batch keeps its id unless the caller asked for `again`. */
 export function batchStartOptions(input: NamedBatchInput) {
   const account = input.account ?? DEFAULT_ACCOUNT;
   return {
@@ -199,7 +198,7 @@ export function batchStartOptions(input: NamedBatchInput) {
   } satisfies WorkflowStartOptions<BatchWorkflow>;
 }
 
-/** Starts a checked batch, or attaches to the run, open or closed, that has its id. Throws ConflictError. */
+/** Starts a checked batch, or attaches to the run with its id. Throws ConflictError. */
 export async function startBatch(client: Client, input: NamedBatchInput): Promise<BatchHandle> {
   const account = input.account ?? DEFAULT_ACCOUNT;
   const options = batchStartOptions(input);

@@ -7,12 +7,12 @@ import type { FormatChecks } from '../validation/field-errors.js';
 import { validateOrderInput } from '../validation/order-input.js';
 import { InvalidInputError } from './errors.js';
 
-/** How an input is checked; `formatChecks: 'warn'` for an account that has this setting. Its workers check again. */
+/** Options of a check. `formatChecks: 'warn'`: for an account with that setting. */
 export interface CheckOptions {
   formatChecks?: FormatChecks | undefined;
 }
 
-/** Returns the input that a check let through. Throws InvalidInputError. */
+/** Returns the input of a passed check. Throws InvalidInputError. */
 export function accepted<T>(checked: { input: T } | { errors: FieldError[] }): T {
   if ('errors' in checked) throw new InvalidInputError(checked.errors);
   return checked.input;

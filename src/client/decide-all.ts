@@ -11,7 +11,7 @@ import { firstOf, type OrderListEntry, orderQuery, toEntry } from './list-orders
 import { OrderHandle } from './order-handle.js';
 import { type ForRun, type SignOptions, signTogether, textsOf } from './signing.js';
 
-/** Decision for all open orders of an account that ask for a person for the same reason. */
+/** Decision for all open orders of an account with the same reason code. */
 export interface DecideAllInput {
   account?: string;
   code: AttentionCode;
@@ -20,7 +20,7 @@ export interface DecideAllInput {
   reason: string;
 }
 
-/** One order that would take the decision. `amount`: asked for or moved, such as `12.50 usd`. */
+/** Order that would take the decision. `amount`: what is moved, such as `12.50 usd`. */
 export interface DecidableOrder {
   orderId: string;
   workflowId: string;
@@ -29,39 +29,39 @@ export interface DecidableOrder {
   decision: Decision;
 }
 
-/** What became of one order, and why. */
+/** Order that was not decided, and why. */
 export interface NotDecided {
   orderId: string;
   why: string;
 }
 
-/** What would be decided, oldest first. `more`: others beyond the limit; `left`: not decidable. */
+/** Plan of decisions, oldest first. `more`: orders beyond the limit. `left`: not decidable. */
 export interface DecideAllPlan {
   account: string;
   does: string[];
   orders: DecidableOrder[];
   amounts: Record<string, string>;
-  /** Orders whose amount is not shown. */
+  /** Number of orders whose amount is unknown. */
   withoutAmount: number;
   left: NotDecided[];
   more: number;
-  /** Changes with every order, revision, run and field of a decision; it is what is signed. */
+  /** Hash of every order, revision, run and field of the decisions. The signature covers it. */
   digest: string;
 }
 
-/** What was decided. `open`: no answer came in time, so that the order may have been decided. */
+/** Results of the decisions. `open`: no answer in time; the order may have been decided. */
 export interface DecideAllResult {
   decided: string[];
   refused: NotDecided[];
   open: NotDecided[];
 }
 
-/** Orders that are asked at the same time. */
+/** Maximum number of orders that are queried at the same time. */
 const AT_ONCE = 10;
-/** Orders that are looked for. */
+/** Maximum number of orders to search for. */
 const MOST_FOUND = 10_000;
 
-/** Shows what would be decided, and decides nothing. */
+/** Returns what would be decided. Decides nothing. */
 export async function planDecisions(
   client: Client,
   { account = DEFAULT_ACCOUNT, code, action, by, reason }: DecideAllInput,
@@ -90,7 +90,7 @@ export async function planDecisions(
   return { account, does: [...does], orders, ...amountsOf(orders), left, more: found.length - looked.length, digest };
 }
 
-/** Decides what was shown, by one signature where somebody signs. Each order checks it again. */
+/** Applies the plan, signed once if a signer is given. Each order checks its decision again. */
 export async function decideAll(
   client: Client,
   { account, orders }: DecideAllPlan,
@@ -118,7 +118,7 @@ const forRun = (client: Client, account: string, { workflowId, decision }: Decid
   decision,
 });
 
-/** Returns the decision that an order would take, or why it is not decided with the others. */
+/** Returns the decision for an order, or why it cannot be decided together with the others. */
 async function choiceOf(
   handle: OrderHandle,
   code: AttentionCode,
@@ -139,7 +139,7 @@ async function choiceOf(
   return differences ? `${action} passes over ${differences.join(', ')}: decide it alone` : choice;
 }
 
-/** An amount with its currency as lists show it; of an exchange the side that was given. */
+/** Amount with its currency as lists show it. For an exchange, it is the side that was given. */
 const SHOWN = /(\d+(?:\.\d+)?) ([A-Za-z0-9_]+)/;
 
 function amountsOf(orders: readonly DecidableOrder[]): Pick<DecideAllPlan, 'amounts' | 'withoutAmount'> {
@@ -155,7 +155,7 @@ function amountsOf(orders: readonly DecidableOrder[]): Pick<DecideAllPlan, 'amou
   };
 }
 
-/** Runs a step for each item, some at the same time. */
+/** Runs a step for each item, a few at the same time. */
 async function inTurn<T>(items: readonly T[], step: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values();
   const work = async (): Promise<void> => {

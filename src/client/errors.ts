@@ -12,14 +12,14 @@ import { ConfigError, PayloadDecryptionError, TemporalSetupError, TemporalUnreac
 export { ConfigError, PayloadDecryptionError, TemporalSetupError, TemporalUnreachableError };
 
 /**
- * What an error is about. The id of 'received' is an order_uuid, of a schedule its plan, of an
- * address its reference, and of a read or a reconciliation its account.
+ * Subject of an error. Ids: 'received' has an order_uuid, a schedule its plan, an address its
+ * reference, a read or a reconciliation its account.
  */
 export type Subject = 'order' | 'received' | 'batch' | 'schedule' | 'address' | 'read' | 'reconcile';
 
-/** An error about one subject; `id` is undefined for the check of a batch that has no id yet. */
+/** Error about one subject. `id` is undefined for the check of a batch without an id. */
 abstract class SubjectError<S extends Subject> extends Error {
-  /** Masked where it holds a card number, an IBAN or an e-mail: errors are logged whole. */
+  /** Masked if it holds a card number, an IBAN or an e-mail, because errors are logged whole. */
   readonly id: string | undefined;
 
   constructor(
@@ -33,7 +33,7 @@ abstract class SubjectError<S extends Subject> extends Error {
   }
 }
 
-/** How messages name a subject. */
+/** Returns the name of a subject for messages. */
 function named(subject: Subject, id: string | undefined): string {
   if (subject === 'order' || subject === 'received') return `order "${id}"`;
   if (subject === 'batch') return id === undefined ? 'the plan' : `batch "${id}"`;
@@ -41,14 +41,14 @@ function named(subject: Subject, id: string | undefined): string {
   return subject === 'reconcile' ? `the reconciliation of account "${id}"` : `${subject} "${id}"`;
 }
 
-/** How messages begin with a subject. */
+/** Returns the name of a subject for the start of a message. */
 const Named = (subject: Subject, id: string | undefined): string =>
   named(subject, id).replace(/^./, (letter) => letter.toUpperCase());
 
 const different = (fields: readonly string[]): string =>
   `${fields.length === 1 ? 'a different' : 'different'} ${fields.map((field) => field.replace(/^order\./, '')).join(', ')}`;
 
-/** The input is bad; `fields` names every bad field. Nothing was started and nothing was sent. */
+/** The input is invalid; `fields` names every bad field. Nothing was started or sent. */
 export class InvalidInputError extends Error {
   override readonly name = 'InvalidInputError';
   readonly kind = 'invalidInput';
@@ -58,7 +58,7 @@ export class InvalidInputError extends Error {
   }
 }
 
-/** The id belongs to something made from another input, and nothing was sent or changed; `fields` names what differs. */
+/** The id has a run with another input; `fields` names the differences. Nothing was sent. */
 export class ConflictError extends SubjectError<'order' | 'batch' | 'schedule'> {
   readonly kind = 'conflict';
 
@@ -77,17 +77,17 @@ export class ConflictError extends SubjectError<'order' | 'batch' | 'schedule'> 
   }
 }
 
-/** The failure types of a batch of which no order was started. */
+/** Failure types of a batch that started no order. */
 export const BATCH_FAILURES = [INVALID_INPUT, BATCH_NOT_APPROVED, BATCH_FILE_UNUSABLE, BATCH_STOPPED] as const;
 
-/** Why a batch failed before any order was started. */
+/** Reason why a batch failed before it started any order. */
 export type BatchFailure = (typeof BATCH_FAILURES)[number];
 
 const AGAIN = 'To pay it after all, use --again (in code: `again: true`)';
 
 const NEXT: Record<OrderFailure | BatchFailure, string> & Record<string, string> = {
   InvalidOrder: 'Correct the input, then start it with --again (in code: `again: true`)',
-  // What to do stands in the reason, in the words of the command line.
+  // The reason already contains the next step in the words of the command line.
   OrderRejected: 'The id stays (in code: `again: true`)',
   OrderConflict:
     'Find out whose order has this id at the service. If it is this payment, start it with its own input and --again',
@@ -99,7 +99,7 @@ const NEXT: Record<OrderFailure | BatchFailure, string> & Record<string, string>
   [BATCH_STOPPED]: 'If it is to be sent after all, plan it',
 };
 
-/** A received order is started by its callback or by reconcile, never by hand. */
+/** A callback or reconcile starts a received order; callers never do. */
 const NEXT_OF_RECEIVED: Record<string, string> = {
   ...NEXT,
   InvalidOrder: 'Correct the input',
@@ -107,7 +107,10 @@ const NEXT_OF_RECEIVED: Record<string, string> = {
   OrderAbsent: 'If the service lists it later, reconcile follows it',
 };
 
-/** It ended without success, as `type`: no order of ours exists, no row was started, or there was no answer. `fields`: bad input. */
+/**
+ * The subject ended without success: no order of ours exists, no row was started, or no answer
+ * came. `type` says which; `fields` names bad input.
+ */
 export class FailedError extends SubjectError<Exclude<Subject, 'schedule'>> {
   readonly kind = 'failed';
 
@@ -121,7 +124,7 @@ export class FailedError extends SubjectError<Exclude<Subject, 'schedule'>> {
     const next = (subject === 'received' ? NEXT_OF_RECEIVED : NEXT)[type];
     const start = id === undefined ? 'start it again' : 'start it again with `again`';
     const isRead = subject === 'address' || subject === 'read' || subject === 'reconcile';
-    // The reasons of absent orders name who closed them, and are whole sentences.
+    // The reason of an absent order is a whole sentence that names who closed it.
     const end = type === 'OrderAbsent' ? reason : `${Named(subject, id)} ended as ${type}: ${reason}`;
     const ended = `${end}. ${next}${subject === 'batch' ? `, then ${start}` : ''}`;
     const noAnswer = `${type}: ${reason}. ${type === SERVICE_REJECTED ? 'Correct the request' : 'Try again later'}`;
@@ -129,7 +132,7 @@ export class FailedError extends SubjectError<Exclude<Subject, 'schedule'>> {
   }
 }
 
-/** Temporal has nothing of this id: never started, or past its retention. An order may exist at the service. */
+/** Temporal has no run with this id, or no longer. The order may exist at the service. */
 export class UnknownIdError extends SubjectError<'order' | 'received' | 'batch' | 'schedule'> {
   readonly kind = 'unknown';
 
@@ -147,8 +150,8 @@ export class UnknownIdError extends SubjectError<'order' | 'received' | 'batch' 
 }
 
 /**
- * A decision, cancellation, instruction or restart was not taken, and nothing changed.
- * `undecided`: of a restart, whose order is or may be open.
+ * A decision, cancellation, instruction or restart was refused, and nothing changed. `undecided`:
+ * the order is open, or may be.
  */
 export class RefusedError extends SubjectError<'order' | 'received' | 'batch'> {
   readonly kind = 'refused';
@@ -171,7 +174,7 @@ export class RefusedError extends SubjectError<'order' | 'received' | 'batch'> {
   }
 }
 
-/** It continues: the time of the caller is over, or a person has to decide. Ask again later, under the same id. */
+/** The caller's time is over, or a person has to decide. Ask again later with the same id. */
 export class NotDecidedYetError extends SubjectError<'order' | 'received' | 'batch' | 'reconcile'> {
   readonly kind = 'notDecidedYet';
 
@@ -188,7 +191,7 @@ export class NotDecidedYetError extends SubjectError<'order' | 'received' | 'bat
   }
 }
 
-/** The workflow was terminated or broke, or a person closed the order in doubt (`closed`): it may exist. */
+/** The workflow broke or was stopped, or closed in doubt (`closed`). The order may exist. */
 export class UnresolvedError extends SubjectError<'order' | 'received' | 'batch'> {
   readonly kind = 'unresolved';
 
@@ -213,7 +216,7 @@ export class UnresolvedError extends SubjectError<'order' | 'received' | 'batch'
   }
 }
 
-/** No worker answers, and nothing is lost. Temporal may still deliver `update`, such as `approve`. */
+/** No worker answers. Nothing is lost: Temporal may still deliver `update`. */
 export class NoWorkerError extends Error {
   override readonly name = 'NoWorkerError';
   readonly kind = 'noWorker';
@@ -230,8 +233,8 @@ const ABOUT_A_SUBJECT = [ConflictError, FailedError, UnknownIdError, RefusedErro
 const ABOUT_A_CALL = [InvalidInputError, NoWorkerError, TemporalSetupError, TemporalUnreachableError];
 const CLASSES = [...ABOUT_A_SUBJECT, ...ABOUT_A_CALL, ConfigError, PayloadDecryptionError];
 
-/** Every error that this library knows, told apart by its `kind`. */
+/** Union of all errors of this library, discriminated by `kind`. */
 export type ClientError = InstanceType<(typeof CLASSES)[number]>;
 
-/** Returns true for an error of this library, whose `kind` says what to do; any other is a bug that tells nothing of the order. */
+/** Returns true for an error of this library. Any other error is a bug. */
 export const isClientError = (error: unknown): error is ClientError => CLASSES.some((one) => error instanceof one);

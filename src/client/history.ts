@@ -19,7 +19,7 @@ import { callTemporal } from './temporal-calls.js';
 
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
 
-/** Returns how the newest run of an id, or `runId`, was started; the input is unchecked. */
+/** Returns how the newest run of an id, or `runId`, was started. The input is unchecked. */
 export async function readFirstInput<I = RunInput>(client: Client, workflowId: string, runId?: string) {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
@@ -28,29 +28,29 @@ export async function readFirstInput<I = RunInput>(client: Client, workflowId: s
   });
   const started = history?.events?.[0]?.workflowExecutionStartedEventAttributes;
   const input = await decodeFirst<I>(client, started?.input, ofWorkflow(client, workflowId));
-  // A run without any argument compares as one that asks for nothing.
+  // A run without arguments is compared as one without any wishes.
   return { workflowType: started?.workflowType?.name ?? '', input: input ?? ({} as I) };
 }
 
-/** Which run of an id is read. */
+/** Identifies the run to read. */
 interface RunName {
   workflowId: string;
   runId: string;
 }
 
-/** The newest event of a run; undefined and one that closes nothing stand for a run that goes on. */
+/** Newest event of a run. If it closes nothing, or is undefined, the run is open. */
 export type HistoryEvent = Exclude<Awaited<ReturnType<typeof readLastEvent>>, 'unknown'>;
 
 type Payloads = { payloads?: Payload[] | null } | null | undefined;
 
-/** That a payload belongs to a workflow: its input, its result, what was said to it. */
+/** Returns the context of a workflow's payloads: input, result and messages. */
 export const ofWorkflow = ({ options: { namespace } }: Client, workflowId: string): SerializationContext => ({
   type: 'workflow',
   namespace,
   workflowId,
 });
 
-/** That a payload belongs to an activity of a workflow: what it left with the server. */
+/** Returns the context of an activity's payloads: heartbeats and results. */
 export const ofActivity = (client: Client, workflowId: string, activityId?: string | null): SerializationContext => ({
   type: 'activity',
   namespace: client.options.namespace,
@@ -59,7 +59,7 @@ export const ofActivity = (client: Client, workflowId: string, activityId?: stri
   ...(activityId && { activityId }),
 });
 
-/** The first of some payloads that the server handed out as they are; undefined when there is none. */
+/** Decodes the first payload. Returns undefined if there is none. */
 export async function decodeFirst<T>(
   client: Client,
   given: Payloads,
@@ -69,7 +69,7 @@ export async function decodeFirst<T>(
   return first as T | undefined;
 }
 
-/** What an activity last told the server, which is shown and relied on by nobody; undefined where something without the keys wrote it. */
+/** Decodes an activity's last heartbeat, for display; undefined if it is not authentic. */
 export async function heartbeatOf<T>(
   client: Client,
   given: Payloads,
@@ -83,11 +83,11 @@ export async function heartbeatOf<T>(
   }
 }
 
-/** Decodes payloads that the server handed out as they are. Throws PayloadDecryptionError for what belongs to something else. */
+/** Decodes payloads. Throws PayloadDecryptionError if they belong to another workflow. */
 export const decodeAll = (client: Client, given: Payloads, context: SerializationContext): Promise<unknown[]> =>
   decodeArrayFromPayloads(client.workflow.options.loadedDataConverter, given?.payloads, context);
 
-/** The error that a failure of the server's API stands for. Throws PayloadDecryptionError where its type is nobody's word. */
+/** Returns the error of an API failure. Throws PayloadDecryptionError if it is not authentic. */
 export const errorOf = (
   client: Client,
   failure: ProtoFailure | null | undefined,
@@ -95,7 +95,7 @@ export const errorOf = (
 ): Promise<Error | undefined> =>
   decodeOptionalFailureToOptionalError(client.workflow.options.loadedDataConverter, failure, context);
 
-/** Waits for the event that closes a run. Throws the SDK's WorkflowNotFoundError, and what a deadline around it throws. */
+/** Waits for the event that closes a run. Throws the SDK's WorkflowNotFoundError. */
 async function awaitClosingEvent(client: Client, { workflowId, runId }: RunName): Promise<HistoryEvent> {
   let nextPageToken: Uint8Array | undefined;
   for (;;) {
@@ -105,7 +105,7 @@ async function awaitClosingEvent(client: Client, { workflowId, runId }: RunName)
         execution: { workflowId, runId },
         historyEventFilterType: HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
         waitNewEvent: true,
-        // Looking into an archive as well costs the server a call for each wait.
+        // With the archive, every wait would cost the server an extra call.
         skipArchival: true,
         nextPageToken,
       })
@@ -115,12 +115,12 @@ async function awaitClosingEvent(client: Client, { workflowId, runId }: RunName)
       });
     const end = answer.history?.events?.at(-1);
     if (end) return end;
-    // The server answers after 20 s that the run is open still, and where to go on waiting.
+    // If the run is still open after 20 s, the server returns a token for the next wait.
     nextPageToken = answer.nextPageToken;
   }
 }
 
-/** Throws PayloadDecryptionError if a run was ended by what another run, or nobody with the keys, wrote. */
+/** Throws PayloadDecryptionError if anything but this run wrote its end. */
 export async function refuseForeignEnd(
   client: Client,
   end: HistoryEvent,
@@ -134,7 +134,7 @@ export async function refuseForeignEnd(
   try {
     await errorOf(client, failure, context);
     const runs = (await decode(payloadCodecs, said, context)).map(runThatWrote);
-    // Runs of before the mark name none.
+    // Runs that were started before this mark existed name no run.
     if (runs.every((run) => run === undefined || run === runId)) return;
   } catch (error) {
     const isRequired = 'required' in failureConverter && failureConverter.required;
@@ -144,7 +144,7 @@ export async function refuseForeignEnd(
   throw new PayloadDecryptionError('the workflow was ended with what another run of its id wrote', 'foreign');
 }
 
-/** Returns the newest event of a run, without waiting; 'unknown' where Temporal has no such run. */
+/** Returns the newest event of a run without waiting; 'unknown' if Temporal has no such run. */
 export async function readLastEvent(client: Client, workflowId: string, runId?: string) {
   try {
     const { history } = await callTemporal(client, () =>
@@ -162,8 +162,8 @@ export async function readLastEvent(client: Client, workflowId: string, runId?: 
 }
 
 /**
- * Waits for the end of the newest run of an id, or of `runId`. Throws as the SDK's `result` does, and
- * PayloadDecryptionError if it ended with what another run of the id wrote.
+ * Waits for the end of the newest run, or of `runId`. Throws as the SDK's `result` does, and
+ * PayloadDecryptionError if another run of the id wrote the end.
  */
 export async function resultOfRun<W extends Workflow>(
   client: Client,
@@ -176,12 +176,12 @@ export async function resultOfRun<W extends Workflow>(
   if (next) return resultOfRun<W>(client, workflowId, next);
   await refuseForeignEnd(client, end, { workflowId, runId: run });
   const completed = end?.workflowExecutionCompletedEventAttributes;
-  // The SDK reads the run's end once more, and words it.
+  // The SDK reads the end again and makes its error.
   if (!completed) return client.workflow.result<W>(workflowId, run, { followRuns: false });
   return (await decodeFirst(client, completed.result, ofWorkflow(client, workflowId))) as WorkflowResultType<W>;
 }
 
-/** Waits for `started`, which is most likely the newest run. If it did not complete, the newest counts. */
+/** Waits for `started`, usually the newest run; if it did not complete, for the newest. */
 export async function resultOfNewest<W extends Workflow>(
   client: Client,
   workflowId: string,
@@ -208,7 +208,7 @@ const goesOnIn = (end: HistoryEvent): string | null | undefined =>
     end?.workflowExecutionTimedOutEventAttributes
   )?.newExecutionRunId;
 
-/** Returns a result that has this field. Throws PayloadDecryptionError for a copy of anything else. */
+/** Returns the result if it has this field. Throws PayloadDecryptionError for any other payload. */
 export function resultWith<T extends object>(field: keyof T & string, value: T): T {
   if (typeof value === 'object' && value !== null && field in value) return value;
   throw new PayloadDecryptionError('the workflow ended with something that is no result of it', 'foreign');

@@ -26,32 +26,32 @@ import { callTemporal } from './temporal-calls.js';
 
 const [DEFAULT_LIMIT, MAX_LIMIT] = [50, 10_000];
 
-/** The workflow types of orders, as a query lists them. */
+/** Workflow types of orders, as a query lists them. */
 const orderTypes = [...ORDER_TYPES.map(workflowTypeOf), RECEIVED_DEPOSIT_WORKFLOW].map(quoted).join(', ');
 
-/** Shown as an order's status; its search attribute still says what it was when the workflow was stopped. */
+/** Status of a stopped workflow. Its search attribute keeps the earlier status. */
 const STOPPED = 'stopped';
 
-/** Ends that Temporal or an operator makes, by their names in queries; `standingOfRun` reads them. */
+/** Close statuses that Temporal or an operator causes; see `standingOfRun`. */
 const stoppedStatuses = ['Terminated', 'TimedOut', 'Canceled'].map(quoted).join(', ');
 const IS_STOPPED = `ExecutionStatus IN (${stoppedStatuses})`;
 const IS_NOT_STOPPED = `ExecutionStatus NOT IN (${stoppedStatuses})`;
 
-/** Selects the orders to list; fields are combined with "and". */
+/** Filter of orders. All fields must match. */
 export interface OrderFilter {
   account?: string;
   /** `open`, `uncertain`, `parked`, `stopped`, `none`, `unresolved` or a final status. */
   status?: string;
-  /** Stopped orders need attention, too. */
+  /** Includes stopped orders. */
   needsAttention?: boolean;
   batchId?: string;
-  /** At most this many, newest first; 50 when omitted. */
+  /** Maximum number of entries, newest first. Default: 50. */
   limit?: number;
 }
 
 const STATUSES = [...SHOWN_STATUSES, STOPPED];
 
-/** A field that is not known would otherwise be passed over. */
+/** Strict, because an unknown field would be ignored. */
 const filterSchema = z
   .strictObject({
     account: shownName(ACCOUNT_FORMAT, 'must be 1 to 32 of a-z 0-9 -'),
@@ -64,10 +64,10 @@ const filterSchema = z
 
 const startsWith = (account: string) => (kind: string) => `WorkflowId STARTS_WITH ${quoted(`${kind}:${account}:`)}`;
 
-/** The visibility query of a filter; every value is a literal, whatever it holds. */
+/** Returns the visibility query of a filter. Every value becomes a literal. */
 export function orderQuery({ account, status, needsAttention, batchId }: OrderFilter): string {
   const terms = [`WorkflowType IN (${orderTypes})`];
-  // By the id, which every order has; a start by hand has no search attributes of its own.
+  // Selects by workflow id: an order that was started by hand may lack search attributes.
   if (account !== undefined) terms.push(`(${['order', 'received'].map(startsWith(account)).join(' OR ')})`);
   if (status === STOPPED) terms.push(IS_STOPPED);
   else if (status !== undefined) terms.push(`PaymentOrderStatus = ${quoted(status)}`, IS_NOT_STOPPED);
@@ -77,14 +77,14 @@ export function orderQuery({ account, status, needsAttention, batchId }: OrderFi
   return terms.join(' AND ');
 }
 
-/** Why a person should look, since when, and about how much, such as `12.50 usd`, where that is known. */
+/** Reason code of an attention, since when, and the amount (`12.50 usd`) if known. */
 export interface ListedAttention {
   code: AttentionCode;
   since: Date;
   amount?: string;
 }
 
-/** What a list shows of a workflow that wants a person; undefined where it wants none, or never said why. */
+/** Returns the attention that a list shows; undefined if there is none. */
 export function attentionIn({ typedSearchAttributes: attributes }: WorkflowExecutionInfo): ListedAttention | undefined {
   const code = ATTENTION_CODES.find((one) => one === attributes.get(searchAttribute.attentionReason));
   const since = attributes.get(searchAttribute.attentionSince);
@@ -92,19 +92,19 @@ export function attentionIn({ typedSearchAttributes: attributes }: WorkflowExecu
   return code && since && { code, since, ...(amount !== undefined && { amount }) };
 }
 
-/** An order as Temporal's visibility shows it: a few seconds old at most, and without asking a worker. */
+/** Order as Temporal's visibility shows it, up to a few seconds old. Needs no worker. */
 export interface OrderListEntry {
-  /** Of a received order its order_uuid. */
+  /** The order_uuid if the order is received. */
   orderId: string;
-  /** Whether a receipt on a permanent address made the order. */
+  /** True if a deposit on a permanent address made the order. */
   received: boolean;
   account: string;
   workflowId: string;
-  /** The service's order type; undefined for received orders, whose start did not know it. */
+  /** Service's order type; undefined for received orders. */
   type: OrderType | undefined;
   /**
-   * `open`, `uncertain` or `parked`, then the final status. `none`: no order came to exist.
-   * `unresolved`: a person closed it in doubt. `stopped`: terminated or timed out, it may exist.
+   * `open`, `uncertain`, `parked`, or the final status. `none`: no order exists. `unresolved`: a
+   * person closed it in doubt. `stopped`: terminated or timed out, may exist.
    */
   status: string | undefined;
   needsAttention: boolean;
@@ -119,7 +119,7 @@ export interface OrderListEntry {
 
 const isStopped = (info: WorkflowExecutionInfo): boolean => standingOfRun(info)?.kind === 'unresolved';
 
-/** Reads a workflow as an order; undefined for any other one. */
+/** Returns the entry of a workflow; undefined if it is no order. */
 export function toEntry(info: WorkflowExecutionInfo): OrderListEntry | undefined {
   const ordered = parseOrderWorkflowId(info.workflowId);
   const received = parseReceivedWorkflowId(info.workflowId);
@@ -145,17 +145,17 @@ export function toEntry(info: WorkflowExecutionInfo): OrderListEntry | undefined
   };
 }
 
-/** Orders that fit the filter, newest first. Throws InvalidInputError. */
+/** Returns the orders that match the filter, newest first. Throws InvalidInputError. */
 export async function listOrders(client: Client, filter: OrderFilter): Promise<OrderListEntry[]> {
   accepted(checkedBy(filterSchema, filter));
   return firstOf(client, orderQuery(filter), filter.limit ?? DEFAULT_LIMIT, async (info) => {
     const isOfNow = isStopped(info) || filter.needsAttention === true;
-    // A newer run may say how things are.
+    // A newer run may have another state.
     return isOfNow && (await supersededRuns(client, [info])).size > 0 ? undefined : toEntry(info);
   });
 }
 
-/** What `read` makes of the workflows that a visibility query finds, newest first; undefined does not count. */
+/** Maps the workflows of a query, newest first. Skips undefined. */
 export const firstOf = <T>(
   client: Client,
   query: string,
@@ -172,12 +172,12 @@ export const firstOf = <T>(
     return found;
   });
 
-/** Ids that one request asks about, and runs that it reads: what is beyond them counts as it stands. */
+/** Maximum ids per request, and maximum runs to read. Further runs are treated as current. */
 const [MOST_IDS, MOST_RUNS] = [500, 1_000];
 
 /**
- * Returns the run ids that have a newer run of their id. Never of reconciliations: another one
- * may have looked at another time.
+ * Returns the run ids that have a newer run with the same id. Reconciliations never count, because
+ * each looks at its own time.
  */
 export async function supersededRuns(
   client: Pick<Client, 'workflow'>,
@@ -199,7 +199,7 @@ export async function supersededRuns(
   return new Set(closed.filter(isSuperseded).map(({ runId }) => runId));
 }
 
-/** Returns the first page of a list, up to the first workflow that cannot be read; `isWhole`: all. */
+/** Returns a list's first page, up to the first unreadable workflow. `isWhole`: complete. */
 export async function firstPage(
   { workflow }: Pick<Client, 'workflow'>,
   options: ListOptions & { pageSize: number },

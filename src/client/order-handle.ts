@@ -19,26 +19,26 @@ import { orderResult } from './standing.js';
 import type { OrderWorkflow } from './start-options.js';
 import { callTemporal, cameTooLate, untilTaken } from './temporal-calls.js';
 
-/** What is known of an order beside its id. */
+/** What is known about an order besides its id. */
 export interface OrderHandleOptions {
-  /** Whether `start` found the order already started; absent without a start. */
+  /** True if `start` found the order already started; absent without a start. */
   attached?: boolean;
-  /** Whether `reconcile --recover` started the order that `start` found. */
+  /** True if `reconcile --recover` started the order that `start` found. */
   recovered?: boolean;
-  /** Of an order that a receipt made; `order:<account>:<order_id>` when omitted. */
+  /** Workflow id of a received order. Default: `order:<account>:<order_id>`. */
   workflowId?: string;
-  /** The run that `start` made. */
+  /** Run that `start` made. */
   started?: string;
 }
 
-/** One order, also one that a receipt made. Methods throw TemporalUnreachableError, and UnknownIdError where there is none. */
+/** Handle of one order. Methods throw TemporalUnreachableError and UnknownIdError. */
 export class OrderHandle extends RemoteRun<OrderWorkflow> {
-  /** Whether it was recovered from the order list. Such a run only reports, and compensates nothing. */
+  /** True if the run was recovered from the order list: it reports, and never compensates. */
   readonly recovered?: boolean | undefined;
-  /** True for an order that a receipt on a permanent address made. */
+  /** True if a deposit on a permanent address made the order. */
   readonly received: boolean;
 
-  /** Made by PaymentOrders; for a receipt's order, `orderId` is its order_uuid and `workflowId` is of another kind. */
+  /** Called by PaymentOrders. For a received order, `orderId` is its order_uuid. */
   constructor(
     client: Client,
     account: string,
@@ -52,29 +52,29 @@ export class OrderHandle extends RemoteRun<OrderWorkflow> {
     this.received = received;
   }
 
-  /** True for the look-ups after the end of an order's or a receipt's workflow. */
+  /** True for the look-ups after the end of a workflow. */
   get afterEnd(): boolean {
     return parseAfterEndWorkflowId(this.workflowId) !== undefined;
   }
 
-  /** Where the order stands, also after its end. A worker answers: throws NoWorkerError within 15 s when none does. */
+  /** Returns the state, also after the end. Throws NoWorkerError after 15 s without an answer. */
   state(): Promise<OrderState> {
     return this.ask(ORDER_STATE_QUERY);
   }
 
-  /** The order once it exists. Throws FailedError when none comes to exist, NotDecidedYetError after `timeoutMs`. */
+  /** Waits until the order exists. Throws FailedError, and NotDecidedYetError after `timeoutMs`. */
   created(options?: WaitOptions): Promise<Order> {
     return this.#orderFrom(CREATED_UPDATE, options);
   }
 
-  /** The order at its first final status, before any compensation; throws as `created` does. */
+  /** Waits for the first final status, before any compensation. Throws as `created` does. */
   final(options?: WaitOptions): Promise<Order> {
     return this.#orderFrom(FINAL_UPDATE, options);
   }
 
   /**
-   * Waits for the result, after any compensation, whatever became of the order (`afterEnd`: an AfterEndResult).
-   * Throws as `created` does, and UnresolvedError when the workflow was terminated.
+   * Waits for the result, after any compensation (`afterEnd`: an AfterEndResult). Throws as
+   * `created` does, and UnresolvedError if the workflow was terminated.
    */
   override async result(options?: WaitOptions): Promise<OrderResult> {
     const result = await super.result(options);
@@ -82,28 +82,28 @@ export class OrderHandle extends RemoteRun<OrderWorkflow> {
   }
 
   /**
-   * Hands in a decision for the run of its `runId`, by default the newest; returns the state after it.
-   * Throws RefusedError, and NoWorkerError if none answers in `timeoutMs` (15 s).
+   * Sends a decision to the run of its `runId` (default: the newest) and returns the new state.
+   * Throws RefusedError, and NoWorkerError without an answer in `timeoutMs` (15 s).
    */
   async decide(decision: Decision, { signer, ...wait }: WaitOptions & SignOptions = {}): Promise<OrderState> {
     checkTimeout(wait);
     return this.tell(DECIDE_UPDATE, await this.chosen('decide', decision, { signer }), wait);
   }
 
-  /** Asks that nothing more is sent. An unsent order ends as OrderCancelled; another one is followed to its end. */
+  /** Requests that nothing more is sent. An unsent order ends as OrderCancelled. */
   async cancel(): Promise<void> {
-    // Temporal takes the cancellation of what has ended, and does nothing.
+    // Temporal accepts the cancellation of an ended workflow and ignores it.
     if (!(await this.isOpen())) {
       throw new RefusedError(this.received ? 'received' : 'order', this.orderId, 'cancellation', 'it has ended');
     }
     await callTemporal(this.client, () => this.run.cancel());
   }
 
-  /** The update's order; once the workflow has ended, the order of its result, which is the same one. */
+  /** Returns the update's order. After the workflow's end, it is the order of the result. */
   #orderFrom(update: string, options?: WaitOptions): Promise<Order> {
     const call = async (): Promise<Order> => {
       try {
-        // A fixed id: any number of callers share one update in the history.
+        // With a fixed id, any number of callers share one update in the history.
         return await untilTaken(() => this.run.executeUpdate<Order, []>(update, { updateId: update }));
       } catch (error) {
         if (!cameTooLate(error)) throw error;

@@ -8,24 +8,23 @@ import { errorOf, heartbeatOf, ofActivity, readFirstInput, resultOfRun, resultWi
 import { checkTimeout, type WaitOptions, waitWithin } from './remote-run.js';
 import { callTemporal, startUnlessTaken } from './temporal-calls.js';
 
-/** Pace of the look at a reconciliation; the wait for its end in between is what paces it. */
+/** Interval of progress reports while a reconciliation runs. */
 const TICK_MS = 1_000;
 
-/** The `reconcile` workflow. */
 export type ReconcileWorkflow = (input?: ReconcileInput) => Promise<ReconcileResult>;
 
-/** Where a reconciliation stands. `trouble`: why its last attempt failed; it is begun again by itself. */
+/** State of a reconciliation. `trouble`: why its last attempt failed; Temporal repeats it. */
 export interface ReconcileState {
   progress?: ReconcileProgress;
   trouble?: string;
 }
 
-/** How to wait for a reconciliation. `timeoutMs` omitted = to its end. */
+/** Options of the wait. Without `timeoutMs`, it lasts to the end. */
 export interface ReconcileOptions extends WaitOptions {
   onState?: (state: ReconcileState) => void;
 }
 
-/** The checked input; throws InvalidInputError naming every bad field. */
+/** Returns the checked input. Throws InvalidInputError with every bad field. */
 export function checkReconcileInput(input: ReconcileInput): ReconcileInput {
   accepted(checkedReconcileInput(input, Date.now()));
   return input;
@@ -49,13 +48,14 @@ export async function reconcile(
   }
 }
 
-/** Starts a run, or finds the one that goes on with the same input; returns its run id. */
+/** Starts a run, or finds the open run with the same input. Returns its run id. */
 async function start(client: Client, account: string, input: ReconcileInput): Promise<string> {
   const started = await startUnlessTaken<ReconcileWorkflow>(client, RECONCILE_WORKFLOW, {
     workflowId: reconcileWorkflowId(account),
     taskQueue: ORDERS_TASK_QUEUE,
     args: [input],
-    // Repairs may be repeated, and every run is one of its own; but two at a time would only be slower.
+    // Repairs may be repeated, so each run is independent. Two runs at the same time would only be
+    // slower.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     staticSummary: `reconcile ${account}${input.recover ? ', recover' : ''}`,
   });
@@ -89,7 +89,7 @@ async function resultWithin(
   return waitWithin(client, { subject: 'reconcile', id: account, timeoutMs: waitMs }, read, () => undefined);
 }
 
-/** What its activity last told Temporal. */
+/** Returns the last heartbeat of the running activity. */
 async function stateOf(client: Client, account: string): Promise<ReconcileState> {
   const workflowId = reconcileWorkflowId(account);
   const { raw } = await callTemporal(client, () => client.workflow.getHandle(workflowId).describe());

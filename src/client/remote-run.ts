@@ -35,41 +35,41 @@ import {
   untilTaken,
 } from './temporal-calls.js';
 
-/** A worker answers an instruction or a decision at once, or once nobody has checked it in time. */
+/** Maximum wait for an answer: the signature check takes most of it. */
 const ANSWER_TIMEOUT_MS = CHECK_TIMEOUT_MS + 5_000;
-/** Bound of the one question that follows a time-out: whoever waits wants an answer soon. */
+/** Maximum wait for the question that follows a time-out. */
 const CONFIRM_TIMEOUT_MS = 5_000;
 
-/** How long a call may wait, in milliseconds above 0. Omitted = as long as it takes, which may be days. */
+/** Maximum wait in milliseconds, above 0. Default: as long as needed, possibly days. */
 export interface WaitOptions {
   timeoutMs?: number;
 }
 
-/** Which order or batch callers talk to. */
+/** Identifies the order or batch that callers talk to. */
 interface RunOptions {
   subject: 'order' | 'received' | 'batch';
   id: string;
   account: string;
   workflowId: string;
-  /** Set when Temporal has accepted the start or named it as started before. */
+  /** Set if Temporal has accepted the start or named it as started before. */
   attached?: boolean;
-  /** The run that a start made. */
+  /** Run that a start made. */
   started?: string;
 }
 
-/** What a person chooses by an update. */
+/** Choice that a person sends by an update. */
 interface Choice {
   runId?: string;
   signature?: Signature;
 }
 
-/** The newest run of an order's or a batch's id, as callers talk to it: ask, tell and wait, in the library's errors. */
+/** Newest run of an order's or batch's id, with three calls: ask, tell and wait. */
 export abstract class RemoteRun<W extends Workflow> {
   readonly account: string;
   readonly workflowId: string;
-  /** Whether a start found it already started. */
+  /** True if a start found it already started. */
   readonly attached?: boolean | undefined;
-  // Private, so that nobody who logs a handle logs the client's credentials.
+  // Private, so that a logged handle does not contain the client's credentials.
   readonly #client: Client;
   readonly #about: RunOptions;
   #isKnown: boolean;
@@ -91,19 +91,19 @@ export abstract class RemoteRun<W extends Workflow> {
     return this.#client.workflow.getHandle<W>(this.workflowId);
   }
 
-  /** Returns true while the workflow is open; needs no worker. */
+  /** Returns true while the workflow is open. Needs no worker. */
   async isOpen(options?: CallOptions): Promise<boolean> {
     return (await this.#describe(options)).status.name === 'RUNNING';
   }
 
-  /** Returns which run a choice is for: the one that was shown, or the newest one. */
+  /** Returns the run that a choice is for: the shown one, or the newest. */
   protected async signedRun(shown?: string): Promise<SignedRun> {
     const { account, workflowId } = this;
     const runId = shown ?? (await this.#describe()).runId;
     return { namespace: this.client.options.namespace, account, workflowId, runId };
   }
 
-  /** Returns a choice for its run, by default the newest one, signed if a signer is given. */
+  /** Returns a choice with its run (default: the newest), signed if a signer is given. */
   protected async chosen<T extends Choice>(update: SignedUpdate, choice: T, { signer }: SignOptions): Promise<T> {
     if (choice?.signature && !signer) return choice;
     const run = await this.signedRun(choice?.runId ?? undefined);
@@ -111,13 +111,13 @@ export abstract class RemoteRun<W extends Workflow> {
     return signer ? signed(named, signer, { update, run }) : named;
   }
 
-  /** Returns the answer of a query. Throws NoWorkerError within 15 s when no worker answers. */
+  /** Returns the answer of a query. Throws NoWorkerError if no worker answers within 15 s. */
   ask<T>(query: string): Promise<T> {
     const call = () => this.run.query<T>(query);
     return waitWithin(this.client, { ...this.#about, timeoutMs: ANSWER_TIMEOUT_MS }, call, () => this.#noWorker());
   }
 
-  /** Hands an update in; resolves to what the workflow answers. Throws RefusedError with its reason, or NoWorkerError. */
+  /** Sends an update and returns its answer. Throws RefusedError with the reason, NoWorkerError. */
   async tell<T>(update: string, argument: object, wait: WaitOptions = {}): Promise<T> {
     const timeoutMs = checkTimeout(wait) ?? ANSWER_TIMEOUT_MS;
     const options = { args: [argument] as [object], updateId: randomUUID() };
@@ -130,7 +130,8 @@ export abstract class RemoteRun<W extends Workflow> {
       } catch (error) {
         if (!cameTooLate(error))
           throw error instanceof WorkflowUpdateFailedError ? refusal(messageOf(error.cause)) : error;
-        // Temporal answers "not found" for ended workflows too; of the others, which are unknown, `isOpen` throws that.
+        // Temporal answers "not found" for an ended workflow, too. For an unknown one, `isOpen`
+        // throws UnknownIdError.
         await this.isOpen();
         throw refusal('it has ended');
       }
@@ -146,7 +147,7 @@ export abstract class RemoteRun<W extends Workflow> {
     return this.wait(result, options);
   }
 
-  /** Runs a call that waits for the workflow. Throws NotDecidedYetError at the end of the time. */
+  /** Runs a call that waits for the workflow. Throws NotDecidedYetError when the time is over. */
   async wait<T>(call: () => Promise<T>, options: WaitOptions = {}): Promise<T> {
     return waitWithin(this.client, { ...this.#about, timeoutMs: checkTimeout(options) }, call, async () => {
       if (!this.#isKnown) await this.isOpen({ timeoutMs: CONFIRM_TIMEOUT_MS });
@@ -164,27 +165,27 @@ export abstract class RemoteRun<W extends Workflow> {
     }
   }
 
-  /** Throws NoWorkerError. A silent Temporal looks like no worker, so Temporal is asked first. */
+  /** Throws NoWorkerError. Asks Temporal first: a silent Temporal looks like a missing worker. */
   async #noWorker(update?: string): Promise<never> {
     await this.isOpen({ timeoutMs: CONFIRM_TIMEOUT_MS });
     throw new NoWorkerError(ORDERS_TASK_QUEUE, update);
   }
 }
 
-/** Longer timers fire at once. */
+/** Node fires longer timers at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** The time to wait, cut to what timers can take. Throws InvalidInputError; call it before anything is started. */
+/** Returns the wait, limited to what timers support. Throws InvalidInputError. */
 export function checkTimeout({ timeoutMs }: WaitOptions): number | undefined {
   if (timeoutMs === undefined) return undefined;
   if (Number.isFinite(timeoutMs) && timeoutMs > 0) return Math.min(timeoutMs, MAX_TIMEOUT_MS);
   throw new InvalidInputError([{ field: 'timeoutMs', reason: 'must be a number of milliseconds above 0' }]);
 }
 
-/** Subject of a wait; `account` only of what may be unknown. */
+/** Subject of a wait. `account` is set only for subjects that may be unknown. */
 type About = { subject: FailedError['subject']; id?: string } & Partial<Pick<RunOptions, 'account'>>;
 
-/** Waits for an answer in the library's errors, without `timeoutMs` as long as it takes. `over`: the end of the time. */
+/** Waits for an answer and throws the library's errors. `over` runs when `timeoutMs` is over. */
 export async function waitWithin<T>(
   client: Client,
   { timeoutMs, ...about }: About & WaitOptions,
@@ -199,7 +200,7 @@ export async function waitWithin<T>(
   return over();
 }
 
-/** Returns the library's error for what the SDK threw. */
+/** Returns the library's error for an error of the SDK. */
 async function explained(client: Client, about: About, error: unknown): Promise<unknown> {
   const { subject, id = '', account } = about;
   const isRun = subject === 'order' || subject === 'received' || subject === 'batch';
@@ -210,7 +211,7 @@ async function explained(client: Client, about: About, error: unknown): Promise<
   return translated(client, error);
 }
 
-/** The library's error for the failure of a workflow or its update; a batch's check has no id and started nothing. */
+/** Returns the library's error for the failure of a workflow or update. */
 function failureOf(subject: FailedError['subject'], id: string | undefined, cause: unknown): Error {
   const failure = cause instanceof ApplicationFailure ? cause : undefined;
   const type = failure?.type || 'Unknown';
@@ -232,6 +233,6 @@ function failureOf(subject: FailedError['subject'], id: string | undefined, caus
 const isFieldError = (value: unknown): value is FieldError =>
   typeof value === 'object' && value !== null && 'field' in value && 'reason' in value;
 
-/** The bad fields a failure carries in its details; [] when it names none. */
+/** Returns the bad fields in a failure's details; [] if there are none. */
 export const fieldsOfFailure = (failure: ApplicationFailure): FieldError[] =>
   (failure.details ?? []).flat().filter(isFieldError);

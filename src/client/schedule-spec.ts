@@ -7,20 +7,20 @@ import { DEFAULT_ACCOUNT, SCHEDULED_BATCH_WORKFLOW } from '../contract/names.js'
 import { periodAt, validateScheduledBatchInput } from '../validation/batch-input.js';
 import { fieldErrors } from '../validation/field-errors.js';
 
-/** A batch that is started at the times of all expressions of `cron`, in `timeZone`. */
+/** Batch that starts at the times of all `cron` expressions, in `timeZone`. */
 export interface ScheduleInput extends Omit<ScheduledBatchInput, 'period'> {
-  /** Five fields such as `0 10 * * FRI`; a sixth is the year, a seventh in front the second. */
+  /** Five fields such as `0 10 * * FRI`. A sixth is the year; a seventh, in front, the second. */
   cron: string[];
 }
 
-/** Neither `@every` nor a time zone of its own: `timeZone` tells the period too, and the two must not differ. */
+/** Excludes `@every` and time zones: `timeZone` also defines the period. */
 const CRON_FORMAT = /^[A-Za-z0-9*,/?-]+( +[A-Za-z0-9*,/?-]+){4,6}$/;
 
 const timesSchema = z.object({
   cron: z.array(z.string().regex(CRON_FORMAT, 'must be five fields such as 0 10 * * FRI'), 'is needed').min(1),
 });
 
-/** Checks the input of a schedule; every bad field is named. Whether the times make sense is said by Temporal. */
+/** Checks a schedule's input by field. Temporal checks whether the times make sense. */
 export function validateScheduleInput(input: unknown): { input: ScheduleInput } | { errors: FieldError[] } {
   const { cron, ...action } = { ...(input as Partial<ScheduleInput> | undefined) };
   const times = timesSchema.safeParse({ cron });
@@ -33,19 +33,19 @@ export function validateScheduleInput(input: unknown): { input: ScheduleInput } 
   return errors.length > 0 ? { errors } : { input: input as ScheduleInput };
 }
 
-/** Returns the times of the schedule, each with its text as a comment: Temporal keeps no expression. */
+/** Returns the times with their text as comments: Temporal does not keep expressions. */
 export const specOf = ({ cron, timeZone }: ScheduleInput): ScheduleSpec => ({
   cronExpressions: cron.map((expression) => `${expression} # ${expression}`),
   timezone: timeZone ?? 'UTC',
 });
 
-/** Error of a schedule without any time to come. */
+/** Error of a schedule that never runs again. */
 export const NEVER_RUNS: FieldError = {
   field: 'cron',
   reason: 'never runs: no such time comes. Check that the month has this day and that the year is not over',
 };
 
-/** Returns a warning if two of the next runs share a date as their period. */
+/** Returns a warning if two of the next runs have the same date as their period. */
 export function sharedPeriodWarning(input: ScheduleInput, nextRuns: readonly Date[]): string | undefined {
   const { timeZone = 'UTC', periodFormat = 'date' } = input;
   const periods = nextRuns.map((at) => periodAt(at, timeZone, periodFormat));
@@ -57,17 +57,17 @@ export function sharedPeriodWarning(input: ScheduleInput, nextRuns: readonly Dat
   );
 }
 
-/** The times of a schedule as they were given; what somebody set elsewhere has no text. */
+/** Returns the times as the caller wrote them. Times that another program set have no text. */
 const timesOf = ({ spec }: Pick<ScheduleDescription, 'spec'>): string[] => [
   ...(spec.calendars ?? []).map(({ comment }) => comment || 'set outside this program'),
   ...(spec.intervals ?? []).map(({ every }) => `every ${every} ms`),
 ];
 
-/** What the runs of a schedule are given. */
+/** Returns the input of a schedule's runs. */
 export const actionInputOf = ({ action }: Pick<ScheduleDescription, 'action'>): Partial<ScheduledBatchInput> =>
   (action.args?.[0] as Partial<ScheduledBatchInput> | undefined) ?? {};
 
-/** What a schedule asks for, with the defaults filled in; who created it is not part of it. */
+/** Returns what a schedule asks for, with defaults. Who created it does not count. */
 const wanted = (input: Partial<ScheduledBatchInput>): Record<string, unknown> => ({
   account: input.account ?? DEFAULT_ACCOUNT,
   timeZone: input.timeZone ?? 'UTC',
@@ -77,7 +77,7 @@ const wanted = (input: Partial<ScheduledBatchInput>): Record<string, unknown> =>
   batch: { ...input.batch, startedBy: undefined },
 });
 
-/** Fields in which an existing schedule differs from what is asked for; [] = it is the same one. */
+/** Returns the fields in which an existing schedule differs; [] if it is the same. */
 export function scheduleDifferences(input: ScheduleInput, existing: ScheduleDescription): string[] {
   if (existing.action.workflowType !== SCHEDULED_BATCH_WORKFLOW) return ['workflow type'];
   const [mine, theirs] = [wanted(input), wanted(actionInputOf(existing))];

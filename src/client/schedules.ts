@@ -32,22 +32,22 @@ import {
 import { isAccountServed } from './service-calls.js';
 import { callTemporal } from './temporal-calls.js';
 
-/** What Temporal missed while it was down is made up for within this time, not within its own default of a year. */
+/** Missed runs start within this time after an outage. Temporal's default is a year. */
 const CATCH_UP_MS = 3_600_000;
 type ScheduledWorkflow = (input: ScheduledBatchInput) => Promise<BatchResult>;
 
 /** What the next run of a schedule would do now. */
 export interface NextRun {
   period: string;
-  /** The file of the period, below BATCH_DIR. */
+  /** Path of the period's file, below BATCH_DIR. */
   path: string;
-  /** The plan of that file, if it exists and is good. */
+  /** Plan of that file, if it exists and is valid. */
   plan?: BatchPlan;
-  /** Why there is no plan: the file is missing or has bad rows, or no worker could look. */
+  /** Why there is no plan: the file is missing or invalid, or no worker answered. */
   problem?: string;
 }
 
-/** Which plan a call is about. */
+/** Identifies the plan of a call. */
 export interface PlanOptions {
   account?: string;
 }
@@ -72,36 +72,35 @@ function scheduleOptions(input: ScheduleInput): ScheduleOptions {
   };
 }
 
-/** A schedule after `create`. */
+/** Result of `create`. */
 export interface CreatedSchedule {
-  /** Its id at Temporal, for `temporal schedule` and for `client.schedule.getHandle`. */
+  /** Temporal's schedule id, for `temporal schedule` and `client.schedule.getHandle`. */
   scheduleId: string;
-  /** Whether the schedule was there already, with these settings. */
+  /** True if the schedule already existed with these settings. */
   attached: boolean;
-  /** What Temporal made of the expressions. */
+  /** Temporal's interpretation of the expressions. */
   calendars: CalendarSpecDescription[];
-  /** The next five times; [] where no more will come. */
+  /** Next five times; [] if there are none. */
   nextRuns: Date[];
   nextRun?: NextRun;
-  /** What the settings do that nobody may want. */
+  /** Effect of the settings that is probably not intended. */
   warning?: string;
 }
 
-/** Dates shown of a schedule. */
+/** Number of dates to show. */
 const SHOWN_DATES = 5;
 
-/** Payout plans that Temporal starts by the clock; `temporal schedule` lists, pauses and deletes them. */
+/** Schedules of batches. Use `temporal schedule` to list, pause and delete them. */
 export class Schedules {
   readonly #client: Client;
 
-  /** Made by PaymentOrders. */
   constructor(client: Client) {
     this.#client = client;
   }
 
   /**
-   * Creates a schedule, or finds the same one, and plans the file of its next run.
-   * Throws InvalidInputError, also if no run could start or no such time comes, and ConflictError.
+   * Creates a schedule, or finds the same one, and plans the file of its next run. Throws
+   * ConflictError, and InvalidInputError also if no run could start.
    */
   async create(input: ScheduleInput): Promise<CreatedSchedule> {
     const checked = accepted(validateScheduleInput(input));
@@ -130,7 +129,7 @@ export class Schedules {
     }
   }
 
-  /** Runs the batch of a period now, also while the schedule is paused; a batch that there is already sends nothing. */
+  /** Runs the batch of a period now. If the batch exists, nothing is sent. */
   async trigger(
     plan: string,
     { period, by }: { period: string; by?: string },
@@ -145,7 +144,8 @@ export class Schedules {
         workflowId,
         taskQueue: ORDERS_TASK_QUEUE,
         args,
-        // The batch's own id keeps a period from being paid twice; a trigger that found no file may be repeated.
+        // The batch id prevents a second payment of a period. A trigger that found no file may be
+        // repeated.
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
         typedSearchAttributes: [{ key: searchAttribute.account, value: account }],
@@ -161,7 +161,7 @@ export class Schedules {
       return true;
     } catch (error) {
       if (error instanceof ScheduleAlreadyRunning) return false;
-      // The SDK's words for times that Temporal cannot make sense of.
+      // The SDK throws a TypeError for times that it cannot parse.
       if (error instanceof TypeError) throw new InvalidInputError([{ field: 'times', reason: error.message }]);
       throw error;
     }
@@ -181,10 +181,10 @@ export class Schedules {
   }
 }
 
-/** Fields that are about the content of a file, which may still be mended before the run. */
+/** Fields about the content of a file, which may be corrected before the run. */
 const OF_CONTENT = /^(file|rows|line \d+: .*)$/;
 
-/** Plans the file of a schedule's next run. Throws InvalidInputError if no run of this schedule could start. */
+/** Plans the file of the next run. Throws InvalidInputError if no run could start. */
 async function checkNextRun(client: Client, input: ScheduleInput, at: Date): Promise<NextRun> {
   const { account = DEFAULT_ACCOUNT, plan, timeZone = 'UTC', periodFormat = 'date', filePattern, batch } = input;
   const period = periodAt(at, timeZone, periodFormat);
@@ -196,7 +196,7 @@ async function checkNextRun(client: Client, input: ScheduleInput, at: Date): Pro
     return { period, path, plan: await planBatch(client, file) };
   } catch (error) {
     if (error instanceof NoWorkerError) return noWorker;
-    // Without the payload keys, for instance, the plan cannot be read here.
+    // For example, the plan cannot be read here without the payload keys.
     if (!(error instanceof FailedError)) return { period, path, problem: 'not checked: the plan could not be read' };
     const isHopeless = error.type === 'InvalidInput' && !error.fields.some(({ field }) => OF_CONTENT.test(field));
     if (isHopeless) throw new InvalidInputError(error.fields);

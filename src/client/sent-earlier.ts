@@ -9,14 +9,14 @@ import { callTemporal } from './temporal-calls.js';
 
 const UNKNOWN_ACCOUNT = { accountUnknown: true } as const;
 
-/** Account of earlier sends; neither field: nothing was sent. */
+/** Account of earlier sends. Without either field, nothing was sent. */
 type Where = Pick<RunOptions, 'sentTo' | 'accountUnknown'>;
 
 type Run = Pick<WorkflowExecutionDescription, 'workflowId' | 'runId'>;
 
 /**
- * Returns until when a run and those before it may have sent, and to which account; {}: nothing was
- * sent. A run that was stopped or that another program started leaves the account unknown.
+ * Returns until when this run and earlier runs may have sent, and to which account; {} if nothing
+ * was sent. If a run was stopped or another program started it, the account is unknown.
  */
 export async function sentEarlier(client: Client, run: Run): Promise<Pick<RunOptions, 'sentUntil'> & Where> {
   const { workflowId, runId } = run;
@@ -26,7 +26,7 @@ export async function sentEarlier(client: Client, run: Run): Promise<Pick<RunOpt
   if (standing.kind !== 'noOrder') return { sentUntil: new Date().toISOString(), ...UNKNOWN_ACCOUNT };
   const { input } = await readFirstInput(client, workflowId, runId);
   if (!mayHaveSent(standing.failure)) {
-    // A run that is lost sent the order which this one was to follow.
+    // A lost run sent the order that this run was to follow.
     if (input.recovered) return { sentUntil: timeOf(end?.eventTime), ...followed(input.recovered) };
     return isTime(input.sentUntil) ? { sentUntil: input.sentUntil, ...whereIn([input]) } : {};
   }
@@ -40,7 +40,7 @@ const followed = (recovered: unknown): Where => {
   return where.sentTo ? where : UNKNOWN_ACCOUNT;
 };
 
-/** Returns the one account that the activities of a run used; undefined if they name none or several. */
+/** Returns the account that a run's activities used; undefined if they name none or several. */
 export async function accountOfRun(client: Client, { workflowId, runId }: Run): Promise<SentTo | undefined> {
   const { events } = await callTemporal(client, () => client.workflow.getHandle(workflowId, runId).fetchHistory());
   const ids = new Map(
@@ -53,7 +53,7 @@ export async function accountOfRun(client: Client, { workflowId, runId }: Run): 
   return new Set(places.map(({ account }) => account)).size === 1 ? places[0] : undefined;
 }
 
-/** Inputs may be anything: only what the new run can read is handed on. */
+/** Inputs are unchecked, so only what the new run can read is handed on. */
 const isTime = (value: unknown): value is string => typeof value === 'string' && !Number.isNaN(Date.parse(value));
 
 /** Returns the first account that the values name, unless one of them says that it is unknown. */

@@ -22,12 +22,12 @@ import { resultOfRun } from './history.js';
 import { waitWithin } from './remote-run.js';
 import { callTemporal, startUnlessTaken } from './temporal-calls.js';
 
-/** A read gives up after 60 s by itself; longer silence means that no worker took it. */
+/** A read gives up after 60 s. A longer silence means that no worker took it. */
 const READ_TIMEOUT_MS = 75_000;
-/** An address needs up to three rounds of look-ups; until then its workflow goes on without us. */
+/** An address needs up to three rounds of look-ups. The workflow continues after this time. */
 const ADDRESS_TIMEOUT_MS = 180_000;
 
-/** Selects rates: of one order type, or under one pair key, such as `usd_card` or `usd_card-btc_bitcoin`. */
+/** Filter of rates: an order type, or a pair such as `usd_card` or `usd_card-btc_bitcoin`. */
 export interface RatesQuery {
   order_type?: OrderType;
   pair?: string;
@@ -38,7 +38,7 @@ function requireFormat(field: string, value: string, format: RegExp): void {
   if (holdsWallet(value)) throw new InvalidInputError([{ field, reason: NO_WALLET }]);
 }
 
-/** Lets a worker read from the service with its secrets; resolves to the answer's `data`. */
+/** Has a worker read from the service and returns the answer's `data`. */
 export async function readService<T>(
   client: Client,
   read: ServiceReadInput['read'],
@@ -51,7 +51,7 @@ export async function readService<T>(
     taskQueue: ORDERS_TASK_QUEUE,
     args: [{ account, read, ...(query === undefined ? {} : { query: { ...query } }) }],
     staticSummary: `read ${read}`,
-    // Nobody waits any more by then; without workers such reads would pile up.
+    // No caller waits longer. Without a worker, such reads would pile up.
     workflowExecutionTimeout: READ_TIMEOUT_MS,
   };
   const execute = () =>
@@ -74,7 +74,7 @@ function requireSameAddress({ address: wanted }: DepositAddressInput, { address:
 
 type AddressWorkflow = (input: DepositAddressInput) => Promise<DepositAddressResult>;
 
-/** Creates a permanent deposit address, or returns the one that has this `ref`. Throws InvalidInputError. */
+/** Creates a deposit address, or returns the one with this `ref`. Throws InvalidInputError. */
 export async function createDepositAddress(
   client: Client,
   request: DepositAddressInput,
@@ -88,7 +88,8 @@ export async function createDepositAddress(
       workflowId,
       taskQueue: ORDERS_TASK_QUEUE,
       args: [{ account, ref, address }],
-      // The reference is the idempotency key: a failed creation may be tried again, a done one is returned.
+      // The reference is the idempotency key: a failed creation may be repeated, a completed one is
+      // returned.
       workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
       staticSummary: `deposit address ${address.currency} ${address.network}`,
     });
@@ -104,7 +105,7 @@ export async function createDepositAddress(
 
 const { TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
 
-/** Returns true when somebody has asked for the account's look-ups in the last minutes: every worker does that serves it. */
+/** Returns true if a worker polled the account's look-up queue in the last minutes. */
 export async function isAccountServed(client: Client, account: string): Promise<boolean> {
   const { pollers } = await callTemporal(client, () =>
     client.workflowService.describeTaskQueue({

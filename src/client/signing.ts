@@ -4,15 +4,15 @@ import { type Signature, type SignedRun, type SignedUpdate, textToSign } from '.
 import { keyIdOf, textForAll, textName } from '../contract/signed-together.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 
-/** Private Ed25519 key, or the id of one (`keyIdOf`) and a function that returns its 64-byte signature. */
+/** Private Ed25519 key, or a key's id (`keyIdOf`) and a function that signs (64 bytes). */
 export type Signer = KeyObject | { keyId: string; sign: (text: Buffer) => Uint8Array | Promise<Uint8Array> };
 
-/** How an update is signed; without, it goes as it is, which accounts of APPROVERS_FILE refuse. */
+/** How to sign an update. Accounts in APPROVERS_FILE refuse unsigned ones. */
 export interface SignOptions {
   signer?: Signer;
 }
 
-/** What was chosen, with the signature of the signer over it and over the run it is for. Throws TypeError for another key. */
+/** Returns a choice, signed together with its run. Throws TypeError for a wrong key. */
 export async function signed<T extends object>(
   choice: T,
   signer: Signer,
@@ -23,17 +23,17 @@ export async function signed<T extends object>(
   return { ...(given as T), signature: await signatureBy(signer, text) };
 }
 
-/** One decision of many, for the run that was shown. */
+/** One of many decisions, with the run that was shown. */
 export interface ForRun {
   run: SignedRun;
   decision: Decision;
 }
 
-/** Returns the names of what is signed for many decisions: see `textForAll`. */
+/** Returns the texts that are signed for many decisions: see `textForAll`. */
 export const textsOf = (all: readonly ForRun[]): string[] =>
   all.map(({ run, decision }) => textName(textToSign('decide', run, decision))).sort();
 
-/** Signs the same decision of many orders by one signature. Throws TypeError for another key. */
+/** Signs the same decision of many orders with one signature. Throws TypeError for a wrong key. */
 export async function signTogether(all: readonly ForRun[], signer: Signer): Promise<Signature | undefined> {
   const [first] = all;
   if (!first) return undefined;

@@ -16,18 +16,21 @@ import { callTemporal } from './temporal-calls.js';
 /** How a workflow was stopped from outside. A cancelled order workflow ends by itself. */
 export type Stopped = 'terminated' | 'timed out' | 'cancelled';
 
-/** How an order stands, by the newest run of its workflow. What batches, reports and reconcile show is a projection of it. */
+/** State of an order by its newest run. Batches, reports and reconcile project it. */
 export type Standing =
-  /** Temporal knows no workflow of it: never started, or removed since. */
+  /** Temporal has no such workflow: never started, or its retention is over. */
   | { kind: 'notStarted' }
-  /** `waits`: for a person, or until it is known whether its create was executed. */
+  /** `waits`: for a person, or until it is clear whether the create was executed. */
   | { kind: 'open'; waits?: 'parked' | 'uncertain' }
   | { kind: 'completed'; result: OrderResult }
-  /** It ended because no order of ours exists. */
+  /** The run ended because no order of ours exists. */
   | { kind: 'noOrder'; failure: OrderFailure }
-  /** It ended unknown, the order may exist. 'closed': by a person; 'failed': as `type`, which is no failure of orders. */
+  /**
+   * The run ended unresolved; the order may exist. 'closed': by a person. 'failed': with `type`,
+   * which is no failure of orders.
+   */
   | { kind: 'unresolved'; how: Stopped | 'closed' | 'failed'; type?: string }
-  /** Encrypted with a key that is not here, or damaged: its result, or already what it was started with. */
+  /** The result, or already the input, is encrypted with a missing key or damaged. */
   | { kind: 'unreadable'; what: 'result' | 'input'; why: string };
 
 const STOPPED_STATUS: Readonly<Record<string, Stopped>> = {
@@ -36,7 +39,7 @@ const STOPPED_STATUS: Readonly<Record<string, Stopped>> = {
   CANCELLED: 'cancelled',
 };
 
-/** What the description of a run says of its order; undefined where it ended by itself: its last event tells. */
+/** Returns the state by a description; undefined if only the last event tells. */
 export function standingOfRun({
   status,
   typedSearchAttributes,
@@ -48,7 +51,7 @@ export function standingOfRun({
   return waits === 'parked' || waits === 'uncertain' ? { kind: 'open', waits } : { kind: 'open' };
 }
 
-/** What the failure of an order workflow says: no order of ours exists, or nothing is known. */
+/** Returns the state by a failure: no order of ours exists, or it is unresolved. */
 export function standingOfFailure(
   type: string | null | undefined,
 ): Extract<Standing, { kind: 'noOrder' | 'unresolved' }> {
@@ -57,7 +60,7 @@ export function standingOfFailure(
   return { kind: 'unresolved', how: 'failed', ...(type && { type }) };
 }
 
-/** What the newest event of a run says; the result of a completed one is encoded still. */
+/** Returns the state by the newest event. The result of a completed run is still encoded. */
 export function standingOfEvent(
   event: HistoryEvent,
 ): Exclude<Standing, { kind: 'completed' }> | { kind: 'completed'; encoded: { payloads?: Payload[] | null } } {
@@ -73,14 +76,15 @@ export function standingOfEvent(
   return { kind: 'open' };
 }
 
-/** Reads how a run ended, in one call that does not wait; 'open' when it did not. */
+/** Reads how a run ended in one call that does not wait; 'open' if it has not ended. */
 export async function readEnd(client: Client, workflowId: string, runId: string): Promise<Standing> {
   const event = await readLastEvent(client, workflowId, runId);
   if (event === 'unknown') return { kind: 'notStarted' };
   const standing = standingOfEvent(event);
   const context = ofWorkflow(client, workflowId);
   try {
-    // The type of a failure says whether an order exists: it counts only as the word of a worker of ours.
+    // The failure's type says whether an order exists. It counts only if one of our workers wrote
+    // it.
     await refuseForeignEnd(client, event, { workflowId, runId });
     if (standing.kind !== 'completed') return standing;
     return { kind: 'completed', result: orderResult(await decodeFirst(client, standing.encoded, context)) };
@@ -91,25 +95,25 @@ export async function readEnd(client: Client, workflowId: string, runId: string)
   }
 }
 
-/** Returns the result of an order workflow. Throws PayloadDecryptionError for a copy of anything else. */
+/** Returns the result of an order workflow. Throws PayloadDecryptionError for any other payload. */
 export function orderResult(value: unknown): OrderResult {
   const { outcome } = (value ?? {}) as Partial<OrderResult>;
   if (isFinal(String(outcome))) return value as OrderResult;
   throw new PayloadDecryptionError('the workflow ended with something that is no result of an order', 'foreign');
 }
 
-/** Reads how the newest run of an order stands, also why it waits. Needs no worker. */
+/** Returns the state of the newest run, with why it waits. Needs no worker. */
 export async function readStanding(client: Client, workflowId: string): Promise<Standing> {
   return standingOf(client, await describeRun(client, workflowId));
 }
 
-/** The same of a run that was described already. */
+/** Returns the same for a run that was already described. */
 export async function standingOf(client: Client, run: WorkflowExecutionDescription | undefined): Promise<Standing> {
   if (!run) return { kind: 'notStarted' };
   return standingOfRun(run) ?? readEnd(client, run.workflowId, run.runId);
 }
 
-/** The newest run of a workflow id, or `runId`; undefined when there is none. */
+/** Returns the newest run of a workflow id, or `runId`; undefined if there is none. */
 export async function describeRun(
   client: Client,
   workflowId: string,
@@ -123,17 +127,17 @@ export async function describeRun(
   }
 }
 
-/** Why a payload can never be read here, with nothing of what it holds; undefined for errors that may pass. */
+/** Returns why a payload can never be read here; undefined for errors that may pass. */
 export function whyUnreadable(error: unknown): string | undefined {
   if (PayloadDecryptionError.is(error)) return error.message;
-  // The converter's own errors and those of JSON.parse quote the payload.
+  // The errors of the converter and of JSON.parse quote the payload.
   return error instanceof ValueError || error instanceof SyntaxError ? 'payload cannot be decoded' : undefined;
 }
 
-/** A workflow task that failed twice in a row: the first time may have been a worker that went. */
+/** Attempt from which a workflow task counts as stuck. One failure may be a worker that stopped. */
 const STUCK_FROM_ATTEMPT = 3;
 
-/** Returns true for an open run whose workflow task keeps failing, so that it raises no attention itself. */
+/** Returns true for an open run whose workflow task keeps failing: it raises no attention. */
 export async function isStuck(
   client: Client,
   { workflowId, runId }: { workflowId: string; runId: string },

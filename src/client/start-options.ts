@@ -21,13 +21,13 @@ import { startUnlessTaken } from './temporal-calls.js';
 /** Single orders run before polls (3) and rows of batches (4). */
 export const INTERACTIVE_PRIORITY = 2;
 
-/** One line for the list in the Temporal UI, at most 200 bytes. */
+/** Returns one line for the list in the Temporal UI, at most 200 bytes. */
 export const orderSummary = (type: OrderType, input: OrderInput): string => `${type} ${whatMoves(type, input.order)}`;
 
-/** What the six order workflows are to whoever starts or awaits one. */
+/** Order workflow as its callers see it. */
 export type OrderWorkflow = (input: OrderInput) => Promise<OrderResult>;
 
-/** How an order's workflow is started; a closed run's id is taken. `input` must be validated. */
+/** Returns the start options of an order. A closed run keeps its id. `input` must be validated. */
 export function orderStartOptions(type: OrderType, input: OrderInput) {
   return {
     workflowId: orderWorkflowId(input.account ?? DEFAULT_ACCOUNT, input.order.order_id),
@@ -43,10 +43,9 @@ export function orderStartOptions(type: OrderType, input: OrderInput) {
   } satisfies WorkflowStartOptions<OrderWorkflow>;
 }
 
-/** The `receivedDeposit` workflow. */
 export type ReceivedWorkflow = (input: ReceivedDepositInput) => Promise<OrderResult>;
 
-/** How the follower of a received order is started; a closed run's id is taken. */
+/** Returns the start options of a received order's follower. A closed run keeps its id. */
 export function receivedStartOptions(input: ReceivedDepositInput) {
   const { account = DEFAULT_ACCOUNT, ref, order_uuid: orderUuid } = input;
   return {
@@ -65,7 +64,7 @@ export function receivedStartOptions(input: ReceivedDepositInput) {
   } satisfies WorkflowStartOptions<ReceivedWorkflow>;
 }
 
-/** Wakes, or starts, the look-ups after the end of a workflow: one run is open at a time. */
+/** Signals the look-ups after the end of a workflow, or starts them. One run is open at a time. */
 export async function lookUpAfterEnd(client: Client, ended: string, hint: CallbackHint = {}): Promise<void> {
   const workflowId = afterEndWorkflowId(ended);
   const { account = DEFAULT_ACCOUNT, orderId } = parseAfterEndWorkflowId(workflowId) ?? {};
@@ -80,7 +79,10 @@ export async function lookUpAfterEnd(client: Client, ended: string, hint: Callba
   });
 }
 
-/** Starts a received order's follower; false: there is or was one. `again`: one that ended without an order is none. */
+/**
+ * Starts a received order's follower; returns false if there is or was one. `again` ignores one
+ * that ended without an order.
+ */
 export async function startReceived(
   client: Client,
   input: ReceivedDepositInput,

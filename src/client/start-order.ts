@@ -14,7 +14,9 @@ import { describeRun, type Standing, standingOf } from './standing.js';
 import { type OrderWorkflow, orderStartOptions } from './start-options.js';
 import { type CallOptions, callTemporal, startAfter, startUnlessTaken } from './temporal-calls.js';
 
-/** Throws ConflictError unless the run of this order id has the same type and input; `recovered`: it only reports. */
+/**
+ * Throws ConflictError unless the run has the same type and input. `recovered`: it only reports.
+ */
 export async function refuseOtherInput(
   client: Client,
   type: OrderType,
@@ -33,11 +35,11 @@ export async function refuseOtherInput(
 const handleOf = (client: Client, input: OrderInput, options?: OrderHandleOptions): OrderHandle =>
   new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id, options);
 
-/** Said where Temporal did not answer a start: it may have come through, and the next one then finds it. */
+/** Returns the sentence for a start without an answer. A repeated start finds the run. */
 const unanswered = ({ order }: OrderInput): string =>
   `It is not known whether order ${maskWallets(order.order_id)} was started: send the same input under the same id again, which is safe`;
 
-/** Starts a checked order, or attaches to the run that has its id; throws ConflictError when that one differs. */
+/** Starts a checked order, or attaches to the run with its id. Throws ConflictError. */
 export async function startOrder(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {
   const options = orderStartOptions(type, input);
   const started = await startUnlessTaken<OrderWorkflow>(client, workflowTypeOf(type), options, unanswered(input));
@@ -46,7 +48,7 @@ export async function startOrder(client: Client, type: OrderType, input: OrderIn
   return handleOf(client, input, { attached: true, recovered });
 }
 
-/** Returns why an order may not be started again; undefined if none of ours exists, or the new run looks. */
+/** Returns why an order may not be started again; undefined if it may. */
 function whyNotAgain(
   standing: Standing,
   { sentUntil }: OrderInput,
@@ -58,7 +60,7 @@ function whyNotAgain(
       return { reason: `it exists at the service and ended ${standing.result.outcome}`, undecided: false };
     case 'unresolved': {
       const closed = standing.how === 'closed';
-      // What it was started with was nobody's of ours, but a run before it may have sent.
+      // The input was not authentic, but an earlier run may have sent.
       if (standing.type === FOREIGN_START || (sentUntil && !closed)) return undefined;
       const how = closed ? 'a person closed it in doubt' : 'its workflow was terminated or broke';
       const next = 'look for it at the service; where it is not final, `reconcile --recover` has it followed';
@@ -76,8 +78,9 @@ function whyNotAgain(
 }
 
 /**
- * Starts an order again after a run that ended without one; the new run looks for what that run may have sent.
- * Throws RefusedError, and ConflictError if somebody else started it again with another input.
+ * Starts an order again after a run that ended without one. The new run looks for what that run may
+ * have sent. Throws RefusedError, and ConflictError if a caller has already started it again with
+ * another input.
  */
 export async function startOrderAgain(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {
   const handle = handleOf(client, input, { attached: false });
@@ -89,9 +92,9 @@ export async function startOrderAgain(client: Client, type: OrderType, input: Or
   const earlier = await sentEarlier(client, ended);
   const options = {
     ...orderStartOptions(type, { ...input, ...earlier }),
-    // What is handed on is about that run: a later one may have sent.
+    // The data is about that run. A later run may have sent, too.
     ...startAfter(ended.runId),
-    // The one exception from "every id is used once", allowed by the check above.
+    // The only exception from "every id is used once"; the check above allows it.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
   } as const;
   if (await startUnlessTaken<OrderWorkflow>(client, workflowTypeOf(type), options, unanswered(input))) {

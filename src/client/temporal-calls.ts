@@ -25,13 +25,13 @@ import {
   TemporalUnreachableError,
 } from '../temporal.js';
 
-/** Bound of a call that only Temporal answers; a server that hangs must not hang its callers. */
+/** Time limit of a call to Temporal, so that a hanging server does not hang the caller. */
 const CALL_TIMEOUT_MS = 30_000;
 
-/** How a call to Temporal is made. `timeoutMs`: 30 s when omitted. */
+/** Options of a call to Temporal. Default of `timeoutMs`: 30 s. */
 export interface CallOptions {
   timeoutMs?: number;
-  /** A sentence for the caller where Temporal did not answer, such as what may have been started nevertheless. */
+  /** Sentence for the caller if Temporal does not answer, such as what may have been started. */
   unanswered?: string;
 }
 
@@ -50,7 +50,7 @@ export function isNobodyAnswering(error: unknown): boolean {
   return isTimeOver || grpcStatus(error)?.code === GRPC.failedPrecondition;
 }
 
-/** Returns true when Temporal dropped an update, unseen by the workflow, because the workflow task that carried it failed. */
+/** Returns true if Temporal dropped an update because its workflow task failed. */
 const isAbortedUpdate = (error: unknown): boolean =>
   grpcStatus(error)?.details.includes('unexpected workflow task failure') ?? false;
 
@@ -64,7 +64,7 @@ function unreachable(client: Client, because: string): TemporalUnreachableError 
   return new TemporalUnreachableError(address, client.options.namespace, because);
 }
 
-/** What an error of the SDK means for a caller; errors that are not about the connection come back as they are. */
+/** Returns the library's error for a connection error of the SDK, and others unchanged. */
 export async function translated(client: Client, error: unknown, unanswered?: string): Promise<unknown> {
   if (error instanceof NamespaceNotFoundError) return unreachable(client, 'no such namespace');
   const status = grpcStatus(error);
@@ -76,7 +76,7 @@ export async function translated(client: Client, error: unknown, unanswered?: st
   return refused ? setupError(client, status.details) : error;
 }
 
-/** Runs calls that Temporal answers by itself. Throws TemporalUnreachableError or TemporalSetupError. */
+/** Calls Temporal. Throws TemporalUnreachableError or TemporalSetupError. */
 export async function callTemporal<T>(
   client: Client,
   call: () => Promise<T>,
@@ -90,8 +90,9 @@ export async function callTemporal<T>(
 }
 
 /**
- * Returns options of a start after a certain run: if that run has a successor already, the start gives that one.
- * The server keeps the request id of the newest run; the SDK has no public name for it.
+ * Returns options of a start after a given run. If that run already has a successor, the start
+ * returns the successor, because the server keeps the request id of the newest run. The SDK has no
+ * public name for it.
  */
 export const startAfter = (
   runId: string,
@@ -99,7 +100,7 @@ export const startAfter = (
   [InternalWorkflowStartOptionsSymbol]: { requestId: `after:${runId}` },
 });
 
-/** Starts a workflow; undefined if its id is taken, which only the policy FAIL tells for sure. */
+/** Starts a workflow; undefined if its id is taken, which only the policy FAIL reports. */
 export async function startUnlessTaken<W extends Workflow>(
   client: Client,
   type: string,
@@ -115,10 +116,10 @@ export async function startUnlessTaken<W extends Workflow>(
   }
 }
 
-/** Pauses between the attempts to hand an update in. */
+/** Pauses between attempts to send an update. */
 const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [200, 10_000];
 
-/** Repeats an update, which names its id, until the workflow takes it: Temporal drops it if its workflow task fails. */
+/** Repeats an update with a fixed id: Temporal drops it if its workflow task fails. */
 export async function untilTaken<T>(update: () => Promise<T>): Promise<T> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
     try {
@@ -130,10 +131,10 @@ export async function untilTaken<T>(update: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The server's failure type of an update whose workflow ended before the update did. */
+/** Server's failure type of an update whose workflow ended first. */
 const UPDATE_OUTLIVED_WORKFLOW = 'AcceptedUpdateCompletedWorkflow';
 
-/** Returns true when an update came too late: its workflow has ended or never was. */
+/** Returns true if an update came too late: its workflow has ended, or never existed. */
 export function cameTooLate(error: unknown): boolean {
   if (error instanceof WorkflowNotFoundError) return true;
   const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;

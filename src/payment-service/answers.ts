@@ -1,27 +1,27 @@
 import { channel } from 'node:diagnostics_channel';
 import { NotSentError, PaymentServiceError } from './errors.js';
 
-/** One request that ended. Without wallets, ids and keys: it is counted. */
+/** A completed request, for metrics. Contains no wallet, id or key. */
 export interface Answered {
   account: string;
-  /** The path, such as `order/list`. */
+  /** Path, such as `order/list`. */
   operation: string;
-  /** A status, such as `200`, `not_sent`, or `no_answer`. */
+  /** Status such as `200`, or `not_sent`, or `no_answer`. */
   answer: string;
-  /** The status itself, where there was one. */
+  /** HTTP status, if there was one. */
   status?: number;
   seconds: number;
 }
 
-/** Where ended requests are told, to whoever counts or traces them, in the context of who asked; nothing is made where nobody does. */
+/** Publishes completed requests in the caller's context. Without subscribers, it costs nothing. */
 export const answers = channel('payment-orders:service-answers');
 
-/** Statuses that are told apart; of others only the class. */
+/** Statuses with a label of their own. All others are counted by class. */
 const TOLD = new Set([200, 400, 401, 403, 404, 429]);
 
 const answerOf = (status: number): string => (TOLD.has(status) ? `${status}` : `${Math.floor(status / 100)}xx`);
 
-/** `ask`, told when it has ended; `status`: of its answer. */
+/** Runs `ask` and publishes how it ended. `status`: of its answer. */
 export async function told<T extends { status: number }>(
   about: Pick<Answered, 'account' | 'operation'>,
   ask: () => Promise<T>,

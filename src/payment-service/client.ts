@@ -34,46 +34,46 @@ import { type CallOptions, send } from './transport.js';
 import { toWireBytes } from './wire.js';
 
 const DEFAULT_TIMEOUT_MS = 20_000;
-/** Largest answer with one object, in bytes. */
+/** Maximum size of an answer with one object, in bytes. */
 const MAX_OBJECT_BYTES = 1024 * 1024;
-/** Largest answer with all rates, in bytes. */
+/** Maximum size of an answer with all rates, in bytes. */
 const MAX_RATES_BYTES = 32 * 1024 * 1024;
-/** Room for one item on a page, in bytes: an order with 100 cards and their transactions fits. */
+/** Bytes per item of a page. An order with 100 cards and their transactions fits. */
 const MAX_ITEM_BYTES = 32 * 1024;
 
-/** POSTs a request and returns the body of the 200 answer. */
+/** POSTs a request and returns the body of a 200 answer. */
 type Call = (path: string, request: object, maxBytes: number, options?: CallOptions) => Promise<Buffer>;
 
-/** Where the service is and how its requests are signed. */
+/** Address of the service, and how to sign its requests. */
 export interface PaymentServiceOptions extends RouteOptions {
   /** http or https, without credentials, query and fragment. A path prefix is kept. */
   baseUrl: string;
-  /** How its requests are counted; nameless when not given. */
+  /** Label of the account in metrics; none if absent. */
   account?: string;
   apiKey: string;
   apiSecret: string;
   sign: Signer;
-  /** From connecting to the last byte of the answer; 20 s when not given. */
+  /** Limit from connecting to the last byte of the answer. Default: 20 s. */
   requestTimeoutMs?: number;
-  /** The turns of this account's requests; unlimited when not given. */
+  /** Schedules this account's requests. Unlimited if absent. */
   limiter?: Limiter;
-  /** Called once per list whose pages are smaller than requested. */
+  /** Called once per list with smaller pages than requested. */
   onSmallPage?: (operation: string, small: SmallPage) => void;
 }
 
 /**
- * Answer of the status operation. `said`: how the service shows that there is no order, such as
- * `HTTP 404: order not found`; on its own that proves nothing.
+ * Answer of the status operation. `said`: the answer for a missing order, such as `HTTP 404: order
+ * not found`, which alone proves nothing.
  */
 export interface StatusAnswer {
   order?: Order;
   said: string;
 }
 
-/** The operations on one account. All throw subclasses of PaymentServiceError. */
+/** Operations on one account. All throw subclasses of PaymentServiceError. */
 export type PaymentService = ReturnType<typeof createPaymentService>;
 
-/** Creates a client of one account, which retries nothing. Throws a TypeError for bad options. */
+/** Creates a client of one account without retries. Throws a TypeError for bad options. */
 export function createPaymentService(options: PaymentServiceOptions) {
   const { limiter = new Limiter(), onSmallPage = () => undefined } = options;
   const call = createCall(options, limiter);
@@ -98,18 +98,18 @@ export function createPaymentService(options: PaymentServiceOptions) {
     });
   };
   return {
-    /** Waits for the turn of a request that is made with `turn: 'taken'`. */
+    /** Waits for the turn of a request that is then made with `turn: 'taken'`. */
     turn: (kind: RequestKind) => limiter.turn(kind),
-    /** The order list; the order of its entries is not documented. For all of it: `allPages`. */
+    /** Order list. The order of its entries is undocumented; `allPages` reads all of it. */
     orders: listAt<OrderListItem, OrderListQuery>(
       'order/list',
       orderListSchema.transform(ofAllTimes),
       orderListItemSchema,
       ({ order_uuid: uuid }) => uuid,
     ),
-    /** The list of permanent deposit addresses, likewise. */
+    /** List of permanent deposit addresses, with the same rules. */
     addresses: listAt('deposit_address/list', addressListSchema, depositAddressSchema, ({ uuid }) => uuid),
-    /** Creates an order. Never called twice without a look-up in between. */
+    /** Creates an order. Callers must look up before they call it again. */
     async createOrder<T extends OrderType>(
       type: T,
       request: CreateRequests[T] & { callback_url?: string },
@@ -120,7 +120,7 @@ export function createPaymentService(options: PaymentServiceOptions) {
         await call(`order/${type}`, request, MAX_OBJECT_BYTES, { turn: 'create', ...callOptions }),
       );
     },
-    /** Asks for one order. The answer is MalformedResponseError if it shows another one. */
+    /** Reads one order. Throws MalformedResponseError if the answer shows another order. */
     orderStatus: (query: OrderStatusQuery, callOptions?: CallOptions) => askStatus(call, query, callOptions),
     async createDepositAddress(request: AddressCreateRequest & { callback_url?: string }, callOptions?: CallOptions) {
       const body = await call('deposit_address/create', request, MAX_OBJECT_BYTES, { turn: 'create', ...callOptions });
@@ -149,13 +149,16 @@ async function askStatus(call: Call, query: OrderStatusQuery, callOptions?: Call
   }
 }
 
-/** A service may store an order id in another form. */
+/** The service may store an order id in another form. */
 const isAskedFor = (order: Order, query: OrderStatusQuery): boolean =>
   query.order_uuid === undefined
     ? isFormOfId(order.user_order_id, query.order_id)
     : order.order_uuid === query.order_uuid;
 
-/** What an unknown order gets is not documented. A wrong path answers 404 too: callers ask the list as well. */
+/**
+ * The answer for an unknown order is undocumented. A wrong path is a 404, too, so callers also read
+ * the list.
+ */
 const showsNoOrder = (error: unknown): error is RejectedError | UnexpectedStatusError =>
   error instanceof RejectedError || (error instanceof UnexpectedStatusError && error.status === 404);
 

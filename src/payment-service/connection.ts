@@ -4,20 +4,20 @@ import { connect as connectTls, createSecureContext, type SecureContext } from '
 import { systemCodeOf } from '../contract/failures.js';
 import { NotSentError } from './errors.js';
 
-/** How the service is reached, where that is not directly, without a certificate and with the built-in authorities. */
+/** Route to the service, if it is not direct with the built-in authorities. */
 export interface RouteOptions {
   /** PEM text of the authorities to trust instead of the built-in ones. */
   caCertificates?: string;
-  /** PEM texts of the certificate (with its chain) that is shown to the service, and of its key. */
+  /** PEM texts of the client certificate (with its chain) and of its key. */
   clientCertificate?: { chain: string; key: string };
-  /** The proxy that tunnels (CONNECT); for https only. */
+  /** Proxy that tunnels (CONNECT), for https only. */
   proxy?: { host: string; port: number; credentials?: string };
 }
 
-/** The same, ready for use; undefined = in the clear. */
+/** Prepared route; undefined for http. */
 export type Route = { secureContext: SecureContext; proxy?: RouteOptions['proxy'] } | undefined;
 
-/** Throws a TypeError for a certificate, key, authority or proxy that cannot be used, without repeating it. */
+/** Prepares a route. Throws a TypeError for unusable parts, without quoting them. */
 export function createRoute(baseUrl: string, { caCertificates, clientCertificate, proxy }: RouteOptions): Route {
   if (!baseUrl.startsWith('https:')) {
     if (caCertificates === undefined && !clientCertificate && !proxy) return undefined;
@@ -32,8 +32,8 @@ export function createRoute(baseUrl: string, { caCertificates, clientCertificate
 }
 
 /**
- * Opens a connection for one request. Whatever fails, nothing has left: always NotSentError.
- * A reset on a kept socket could not be told from one after the service began to execute.
+ * Opens a connection for one request. Every failure is a NotSentError, because nothing was sent.
+ * Kept connections would blur this: a reset could come after execution began.
  */
 export async function openConnection(url: URL, route: Route, signal: AbortSignal): Promise<Socket> {
   const target = targetOf(url);
@@ -46,16 +46,16 @@ export async function openConnection(url: URL, route: Route, signal: AbortSignal
     secureContext,
     servername: isIP(target.host) ? undefined : target.host,
     ALPNProtocols: ['http/1.1'],
-    // Said aloud, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment cannot switch it off.
+    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment cannot switch it off.
     rejectUnauthorized: true,
   });
   return opened(secure, 'secureConnect', signal);
 }
 
-/** `socket` once it emits `event`. */
+/** Resolves to `socket` when it emits `event`. */
 const opened = (socket: Socket, event: string, signal: AbortSignal, where?: string): Promise<Socket> =>
   afterStep(socket, signal, where, (done, fail) => {
-    // These listeners stay on: an error between connecting and sending must not end the process.
+    // The listener stays: a later error must not end the process.
     socket.on('error', (error) => fail(systemCodeOf(error)));
     socket.on('close', () => fail('closed'));
     socket.once(event, done);
@@ -63,7 +63,7 @@ const opened = (socket: Socket, event: string, signal: AbortSignal, where?: stri
 
 type Step = (done: () => void, fail: (reason: string) => void) => void;
 
-/** `socket` once `step` is done; `where` begins the reason of a failure, after which the socket is destroyed. */
+/** Resolves to `socket` after `step`. A failure destroys the socket; `where` starts its reason. */
 function afterStep(socket: Socket, signal: AbortSignal, where = '', step: Step): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const abort = () => fail(String(signal.reason));
@@ -81,10 +81,12 @@ function afterStep(socket: Socket, signal: AbortSignal, where = '', step: Step):
   });
 }
 
-/** Begins the reason of what failed on the way to the service. */
+/** Prefix of the reason for a failure at the proxy. */
 const AT_PROXY = 'proxy: ';
 
-/** Opens a tunnel by node:http: agents' libraries make a proxy's refusal look like the service's. */
+/**
+ * Opens a tunnel with node:http. Agent libraries return a proxy's refusal as the service's answer.
+ */
 async function openTunnel(
   { host, port, credentials }: NonNullable<RouteOptions['proxy']>,
   authority: string,
@@ -98,10 +100,10 @@ async function openTunnel(
   return afterStep(socket, signal, AT_PROXY, (done, fail) => {
     const request = httpRequest({ method: 'CONNECT', path: authority, headers, createConnection: () => socket });
     request.on('error', (error) => fail(systemCodeOf(error)));
-    // Emitted for every answer to a CONNECT, whatever its status.
+    // Emitted for every answer to CONNECT, whatever its status.
     request.once('connect', ({ statusCode = 0 }, _, early: Buffer) => {
       if (statusCode < 200 || statusCode > 299) fail(`HTTP ${statusCode}`);
-      // Behind a tunnel the client speaks first: what came before is not of the service.
+      // In a tunnel, the client speaks first, so these bytes are not the service's.
       else if (early.length > 0) fail('sent bytes of its own');
       else done();
     });

@@ -1,11 +1,11 @@
 import { describeFieldErrors, type FieldError, statusText } from '../contract/failures.js';
 
 /**
- * One class per reaction. None carries a key, signature, wallet, body (but a masked excerpt), URL
- * or `cause`: the HTTP library's error holds headers, and loggers print whole errors.
+ * Base class; one subclass per reaction. Errors contain no key, signature, wallet, body, URL or
+ * `cause`, because loggers print whole errors.
  */
 export abstract class PaymentServiceError extends Error {
-  /** Stable and machine-readable. */
+  /** Stable code for machines. */
   abstract readonly code: string;
 
   constructor(message: string) {
@@ -14,7 +14,7 @@ export abstract class PaymentServiceError extends Error {
   }
 }
 
-/** The request is wrong in itself: nothing was sent. `errors` names every bad field. */
+/** The request is invalid, and nothing was sent. `errors` names every bad field. */
 export class InvalidRequestError extends PaymentServiceError {
   override readonly code = 'invalid_request';
 
@@ -23,7 +23,7 @@ export class InvalidRequestError extends PaymentServiceError {
   }
 }
 
-/** Provably not sent: no byte of the request left this process. `reason` is a system error code or a word of ours. */
+/** No byte of the request was sent. `reason` is a system error code or our own word. */
 export class NotSentError extends PaymentServiceError {
   override readonly code = 'not_sent';
 
@@ -32,7 +32,9 @@ export class NotSentError extends PaymentServiceError {
   }
 }
 
-/** Sent, perhaps executed, and no usable answer: timeout, reset, too large. The outcome is unknown. */
+/**
+ * The request was sent and may be executed, but no usable answer came: timeout, reset, too large.
+ */
 export class NoAnswerError extends PaymentServiceError {
   override readonly code = 'no_answer';
 
@@ -41,7 +43,7 @@ export class NoAnswerError extends PaymentServiceError {
   }
 }
 
-/** HTTP 400. The shape of its body is not documented: `excerpt` is what it says, masked, for people to read. */
+/** HTTP 400. The body is undocumented: `excerpt` shows it to people, masked. */
 export class RejectedError extends PaymentServiceError {
   override readonly code = 'rejected';
   readonly status = 400;
@@ -61,7 +63,7 @@ export class RateLimitedError extends PaymentServiceError {
   }
 }
 
-/** Any HTTP status besides 200, 400 and 429, redirects too: a create's outcome is then unknown. `excerpt`: of a 404. */
+/** Any status but 200, 400 and 429, also redirects. The outcome of a create is unknown. */
 export class UnexpectedStatusError extends PaymentServiceError {
   override readonly code = 'unexpected_status';
 
@@ -78,7 +80,7 @@ export class UnexpectedStatusError extends PaymentServiceError {
 export const refusesKey = (error: unknown): error is UnexpectedStatusError =>
   error instanceof UnexpectedStatusError && (error.status === 401 || error.status === 403);
 
-/** HTTP 200 whose body is not the documented one. `problems` names paths, never values. */
+/** HTTP 200 with an undocumented body. `problems` names paths, never values. */
 export class MalformedResponseError extends PaymentServiceError {
   override readonly code = 'malformed_response';
 
@@ -87,7 +89,7 @@ export class MalformedResponseError extends PaymentServiceError {
   }
 }
 
-/** HTTP 200 with more values than are read: a smaller page may be readable. */
+/** HTTP 200 with too many values to read. A smaller page may be readable. */
 export class TooManyValuesError extends MalformedResponseError {
   constructor(most: number) {
     super([{ field: 'body', reason: `more than ${most} values` }]);
@@ -98,14 +100,14 @@ const RETRY_AFTER_DEFAULT_MS = 5_000;
 const RETRY_AFTER_MIN_MS = 1_000;
 const RETRY_AFTER_MAX_MS = 60_000;
 
-/** Seconds alone are read: a date would be compared with another clock. */
+/** Reads seconds only: a date would depend on another clock. */
 function retryAfterMs(header: string | string[] | undefined): number {
   const value = String(header).trim();
   const waitMs = /^\d+$/.test(value) ? Number(value) * 1_000 : RETRY_AFTER_DEFAULT_MS;
   return Math.min(Math.max(waitMs, RETRY_AFTER_MIN_MS), RETRY_AFTER_MAX_MS);
 }
 
-/** What an HTTP status means; undefined for 200, whose body decides. Header names are lowercase; `excerpt` is masked. */
+/** Returns the error of an HTTP status; undefined for 200, whose body decides. */
 export function errorFromResponse(
   status: number,
   headers: Readonly<Record<string, string | string[] | undefined>>,

@@ -2,44 +2,44 @@ import { jsonOr } from '../contract/json.js';
 import { maskWords } from '../contract/masking.js';
 import { REQUEST_FIELDS } from '../contract/order/request.js';
 
-/** As much of an answer is looked at, in bytes. */
+/** Maximum number of bytes of an answer that an excerpt is made from. */
 export const MAX_BEGINNING_BYTES = 16 * 1024;
 
-/** Longest excerpt shown. */
+/** Maximum length of an excerpt. */
 const MAX_CHARS = 300;
 
-/** Fields by which services say what is wrong, in the order in which they are shown. Their answers are not documented. */
+/** Fields in which services usually explain an error, in display order. They are undocumented. */
 const TELLING = ['code', 'error_code', 'title', 'message', 'error_message', 'error', 'detail', 'errors'];
 
-/** Fields of requests whose values anybody may see; everything else in a request may be about a person or secret. */
+/** Request fields whose values are public. All other values may be personal or secret. */
 const PUBLIC_FIELDS = new Set([
   ...['order_ids', 'order_uuid', 'order_type', 'status', 'date_from', 'date_to'],
   ...Object.entries(REQUEST_FIELDS).flatMap(([name, { privacy }]) => (privacy === 'public' ? [name] : [])),
 ]);
 
 /**
- * Returns what an answer says, safe to show: code and message of JSON, else the start of the text.
- * Hidden are secrets, private values of the request, URLs, and what `maskWords` hides.
+ * Returns a safe excerpt of an answer: code and message of JSON, or the start of the text. Hides
+ * secrets, private values of the request, URLs, and what `maskWords` hides.
  */
 export function excerptOf(body: Uint8Array, request: object, secrets: readonly string[] = []): string | undefined {
   const text = new TextDecoder().decode(body.subarray(0, MAX_BEGINNING_BYTES)).replaceAll('\uFFFD', '');
-  // In the value of JSON nothing is escaped.
+  // A parsed JSON value contains no escapes.
   const said = wordsOf(jsonOr(text, text))
     .join('')
     .replace(/<[^<>]*>/g, ' ');
   const inOneForm = (text: string): string => text.normalize('NFC');
   const readable = inOneForm(said).replace(/\S+/g, (word) => (ESCAPE.test(word) ? '****' : word));
   const hidden = hide(readable, [...secrets, ...privateTexts(request)].map(inOneForm));
-  // Cut last: half a wallet would no longer be known for one.
+  // Cut last, because half a wallet could not be recognised.
   const shown = maskWords(hidden.replace(/\s+/g, ' ').trim());
   if (shown === '') return undefined;
   return shown.length > MAX_CHARS ? `${shown.slice(0, MAX_CHARS - 1)}…` : shown;
 }
 
-/** An escape of JSON, URLs or HTML: in a word with one a private value could not be found. */
+/** An escape of JSON, URLs or HTML. A word with an escape could hide a private value. */
 const ESCAPE = /\\[a-z]|%[0-9a-f]{2}|&#?\w{1,8};/i;
 
-/** A value as words: of an object its telling fields, or all of it where it has none. [] for what says nothing. */
+/** Returns the texts of a value: an object's explaining fields, or all of it; [] if it has none. */
 function wordsOf(value: unknown): string[] {
   if (typeof value === 'string' || typeof value === 'number') return value === '' ? [] : [String(value)];
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return [];
@@ -47,10 +47,10 @@ function wordsOf(value: unknown): string[] {
   return [told.length > 0 ? told.join(': ') : JSON.stringify(value)];
 }
 
-/** Parts of a URL as long as a token, which lets its holder post callbacks. */
+/** Parts of a URL that are as long as a callback token. */
 const TOKENS = /[\w-]{20,}/g;
 
-/** Texts of a request that must not be shown, at any depth. */
+/** Returns the texts of a request that must not be shown, at any depth. */
 function privateTexts(value: unknown): string[] {
   if (typeof value === 'string') return [value, ...value.split(/[\s,;]+/), ...(value.match(TOKENS) ?? [])];
   if (typeof value !== 'object' || value === null) return [];
@@ -63,7 +63,7 @@ function hide(text: string, hidden: readonly string[]): string {
   return withoutKnown.replace(/https?:\S+/gi, '****').replace(/\d(?:[ -]?\d){7,}/g, '****');
 }
 
-/** Finds a text in any case; a long one also in groups, as cards and IBANs are written; a short one as a word. */
+/** Returns a pattern for a text in any case: long texts also in groups, short ones as words. */
 function patternOf(text: string): RegExp {
   const escaped = (part: string): string => part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   const characters = Array.from(text.replace(/[^\p{L}\p{N}]/gu, ''));

@@ -1,50 +1,50 @@
 import { NotSentError } from './errors.js';
 
-/** What a request is for. A scan is a long row of look-ups that nobody waits for. */
+/** Purpose of a request. A scan is a long series of look-ups without a waiting caller. */
 export type RequestKind = 'create' | 'look-up' | 'scan';
 
-/** A lower number goes first, as at the queues of Temporal; this is what a task has there that names none. */
+/** Default priority. Lower numbers go first, as in Temporal's queues. */
 const NORMAL_PRIORITY = 3;
 
-/** A late turn is made up for by this much at most, so that a busy process neither loses turns nor sends a burst. */
+/** Maximum delay that later turns make up for. More would send a burst after a busy period. */
 const CATCH_UP_MS = 50;
 
-/** A scan gets every tenth turn at most, and waits no longer for it. */
+/** A scan gets at most every tenth turn, and waits at most this many turns. */
 const TURNS_PER_SCAN = 10;
 
-/** Seconds of the limit that are awake at once. One request probes for all these creates. */
+/** Seconds of the limit whose creates are awake at once. One request probes for all of them. */
 const WAVE_S = 1.5;
-/** The next wave wakes when this much of the wave before it is left. */
+/** The next wave wakes when this much of the current wave is left. */
 const WAVE_LEFT_S = 0.2;
 
-/** After "too many requests" the rate is halved, and is whole again so much later. */
+/** Recovery time of the rate, which a 429 halves. */
 const RECOVERY_MS = 30_000;
 const LEAST_FACTOR = 1 / 16;
 
-/** An attempt that waits longer would be given up by the server with its request still to come. A scan has hours. */
+/** Maximum wait for a turn, so that the server does not time the attempt out before its request. */
 const LONGEST_WAIT_MS = 15_000;
 
-/** Reason of a request whose turn was too far. Nothing is wrong with the service. */
+/** Reason of a request without a turn in time. It says nothing about the service. */
 export const NO_TURN = 'the limit left no turn in time';
 
-/** How a caller waits for its turn. */
+/** Options of a wait for a turn. */
 export interface TurnOptions {
   priority?: number | undefined;
-  /** Ends the wait. */
+  /** Cancels the wait. */
   signal?: AbortSignal | undefined;
 }
 
 interface Waiting {
   kind: RequestKind;
   priority: number;
-  /** After this much time (by performance.now) the turn is of no use any more. */
+  /** Time (performance.now) after which the turn is useless. */
   usefulUntilMs: number;
   settle: (granted: boolean) => void;
 }
 
 /**
- * The requests of one account in this process, evenly spaced: look-ups and creates alternate,
- * scans get a tenth. Without a rate only "too many requests" holds them up.
+ * Schedules the requests of one account in this process: evenly spaced, look-ups and creates in
+ * turn, a tenth for scans. Without a rate, only a 429 delays them.
  */
 export class Limiter {
   #rate: number | undefined;
@@ -56,14 +56,14 @@ export class Limiter {
   #waiting: Waiting[] = [];
   #places = new Set<Place>();
   #slowed = { factor: 1, fromMs: 0 };
-  /** Told when "too many requests" was answered, once for answers that came together. */
+  /** Called after a 429, once for answers that arrived together. */
   onSlowDown: (retryAfterMs: number) => void = () => undefined;
 
   constructor(requestsPerSecond?: number) {
     this.#rate = requestsPerSecond;
   }
 
-  /** Requests a second from now on, spaced from the one before; none = no limit. */
+  /** Sets the limit in requests per second; undefined removes it. */
   setRate(requestsPerSecond: number | undefined): void {
     if (requestsPerSecond === this.#rate) return;
     this.#rate = requestsPerSecond;
@@ -72,10 +72,10 @@ export class Limiter {
     this.#run();
   }
 
-  /** The service answered "too many requests": nothing is sent for as long as it asks, then at half the rate, which recovers. */
+  /** Pauses after a 429 as long as the service asks. Then the rate is halved and recovers. */
   slowDown(retryAfterMs: number): void {
     const nowMs = performance.now();
-    // Answers to requests that were under way together count once.
+    // Answers to requests that were in flight together count once.
     const isNew = nowMs >= this.#slowed.fromMs;
     const factor = isNew ? Math.max(LEAST_FACTOR, this.#factor(nowMs) / 2) : this.#slowed.factor;
     this.#slowed = { factor, fromMs: Math.max(this.#slowed.fromMs, nowMs + retryAfterMs) };
@@ -84,13 +84,15 @@ export class Limiter {
     this.#run();
   }
 
-  /** Waits for the turn of one request. A caller that gives up, or whose turn is too far, has sent nothing: NotSentError. */
+  /** Waits for one turn. Throws NotSentError if the caller cancels or the turn is too far. */
   async turn(kind: RequestKind, options: TurnOptions = {}): Promise<void> {
     const usefulUntilMs = kind === 'scan' ? Number.POSITIVE_INFINITY : performance.now() + LONGEST_WAIT_MS;
     if (!(await this.ask(kind, options, usefulUntilMs))) throw new NotSentError(NO_TURN);
   }
 
-  /** Returns a place among the creates, which probes when its turn is near. Leave it when done. */
+  /**
+   * Returns a place among the creates, which probes when its turn is near. Call `leave` when done.
+   */
   place(options: TurnOptions = {}): Place {
     const place = new Place(this, options);
     this.#places.add(place);
@@ -98,7 +100,7 @@ export class Limiter {
     return place;
   }
 
-  /** Waits as `turn` does; false once no turn can come before `usefulUntilMs`, and none was spent. */
+  /** Waits as `turn` does. Returns false, without spending a turn, if none comes in time. */
   ask(kind: RequestKind, options: TurnOptions, usefulUntilMs = Number.POSITIVE_INFINITY): Promise<boolean> {
     const { priority = NORMAL_PRIORITY, signal } = options;
     return new Promise((resolve, reject) => {
@@ -121,22 +123,22 @@ export class Limiter {
     });
   }
 
-  /** Requests that wait for their turn. */
+  /** Number of requests that wait for a turn. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** Time between two turns now, in ms; 0 without a limit. */
+  /** Current time between two turns in ms; 0 without a limit. */
   get intervalMs(): number {
     return this.#rate === undefined ? 0 : 1_000 / (this.#rate * this.#factor(performance.now()));
   }
 
-  /** Removes a place that was sent or given up. */
+  /** Removes a place after its send or its cancellation. */
   leave(place: Place): void {
     if (this.#places.delete(place)) this.wake();
   }
 
-  /** Wakes places in waves, so that one request can probe for many; single orders go first. */
+  /** Wakes places in waves, so that one request can probe for many. Single orders go first. */
   wake(): void {
     const perSecond = 1_000 / this.intervalMs;
     const asleep = [...this.#places].filter(({ awake }) => !awake).sort((one, other) => one.priority - other.priority);
@@ -149,7 +151,7 @@ export class Limiter {
     for (const place of asleep.slice(0, wave)) place.wakeUp();
   }
 
-  /** Steadily back to 1 after a slow-down. */
+  /** Returns the share of the rate in use, which rises to 1 after a slow-down. */
   #factor(nowMs: number): number {
     const { factor, fromMs } = this.#slowed;
     return Math.min(1, factor + (1 - factor) * Math.max(0, (nowMs - fromMs) / RECOVERY_MS));
@@ -203,7 +205,7 @@ export class Limiter {
   }
 }
 
-/** Place of one create among those of its account. It wakes, probes and takes its turn. */
+/** Place of one create among those of its account: it wakes, probes and takes its turn. */
 export class Place {
   readonly priority: number;
   #wake: () => void = () => undefined;
@@ -240,7 +242,7 @@ export class Place {
     return true;
   }
 
-  /** Waits for the turn. Returns false if it came too late: the place wakes again. */
+  /** Waits for the turn. Returns false if it came too late; the place then wakes again. */
   async take(usefulUntilMs?: number): Promise<boolean> {
     if (await this.limiter.ask('create', this.options, usefulUntilMs)) return true;
     this.#sleep();

@@ -5,31 +5,31 @@ import { DEFAULT_PAGE_SIZE, MAX_ORDERS_PER_PAGE, type OrderListQuery, serviceDat
 /** One page of a list. */
 export interface Page<T> {
   items: T[];
-  /** Items that could not be read, by their index on the page; `reason` names fields, never values. */
+  /** Unreadable items by their index on the page. `reason` names fields, never values. */
   malformed: { index: number; reason: string }[];
-  /** Items on the page as received. */
+  /** Number of items on the page as received. */
   total: number;
 }
 
-/** A list of the service, page by page. The order of its entries is not documented. */
+/** List of the service, page by page. The order of its entries is undocumented. */
 export interface List<T, Q> {
   page: (query: Q) => Promise<Page<T>>;
   idOf: (entry: T) => string;
   sizes: PageSizes;
 }
 
-/** A page that was shorter than its query allowed, although more entries followed it. */
+/** Page that was shorter than requested although more entries followed. */
 export interface SmallPage {
   size: number;
   limit: number;
 }
 
-/** Says what a small page means. */
+/** Explains a small page. */
 export const smallPageNote = ({ size, limit }: SmallPage): string =>
   `the service shows ${size} entries on a page although ${limit} were requested: its lists are read page by page to their ends, ` +
   'with more requests';
 
-/** Sizes of the pages that one list has shown to this process. */
+/** Page sizes that one list has shown to this process. */
 export class PageSizes {
   #largest = 0;
   #small?: SmallPage;
@@ -37,20 +37,20 @@ export class PageSizes {
 
   constructor(private readonly report: (small: SmallPage) => void = () => undefined) {}
 
-  /** The service's own page size; undefined if no page has shown that it has one. */
+  /** Service's own page size; undefined if no page has shown one. */
   get small(): SmallPage | undefined {
     return this.#small;
   }
 
-  /** Records a page. If it is larger than the small page, that one was no page size. */
+  /** Records a page. A larger page disproves an earlier small page size. */
   record(total: number): void {
     this.#largest = Math.max(this.#largest, total);
     if (this.#small && total > this.#small.size) this.#small = undefined;
   }
 
-  /** Records that `next` followed a page that was not full; reports the first one. */
+  /** Records that `next` entries followed a short page. Reports the first such page. */
   recordSmall(small: SmallPage, next: number): void {
-    // Few entries behind a page shorter than others are more likely new ones.
+    // A few entries after a short page are probably new ones.
     if (small.size < this.#largest && next < small.size) return;
     this.#small = small;
     if (!this.#isReported) this.report(small);
@@ -59,8 +59,8 @@ export class PageSizes {
 }
 
 /**
- * THE reader of lists: reads each entry once, until a page is empty. The service may have a smaller
- * page size, which then limits the next requests; if it ignores `page`, MalformedResponseError.
+ * Reads each entry of a list once, until a page is empty. Adapts to a smaller page size of the
+ * service. Throws MalformedResponseError if the service ignores `page`.
  */
 export async function* allPages<T, Q extends { limit?: number; page?: number }>(
   query: Omit<Q, 'page'>,
@@ -89,7 +89,7 @@ export async function* allPages<T, Q extends { limit?: number; page?: number }>(
   }
 }
 
-/** Throws unless a page that came twice is the last one of a service that repeats it: another page must show another entry. */
+/** Throws if the service repeats pages before the last one. */
 async function refuseUnlessPaged<T, Q extends { limit?: number; page?: number }>(
   query: Q,
   { items: [first], total }: Page<T>,
@@ -100,7 +100,7 @@ async function refuseUnlessPaged<T, Q extends { limit?: number; page?: number }>
   throw new MalformedResponseError([{ field: 'data', reason: 'a further page brought nothing new' }]);
 }
 
-/** Collects the pages of a list as one. */
+/** Collects the pages of a list. */
 export async function wholeList<T>(pages: AsyncIterable<Page<T>>): Promise<Page<T>> {
   const whole: Page<T> = { items: [], malformed: [], total: 0 };
   for await (const { items, malformed, total } of pages) {
@@ -111,7 +111,7 @@ export async function wholeList<T>(pages: AsyncIterable<Page<T>>): Promise<Page<
   return whole;
 }
 
-/** Asks whether entries follow a page. */
+/** Returns whether entries follow a page. */
 export async function hasMore<T, Q extends { limit?: number; page?: number }>(
   query: Q,
   { items, total }: Page<T>,
@@ -128,13 +128,16 @@ export async function hasMore<T, Q extends { limit?: number; page?: number }>(
   return next.total > 0 && !isRepeated;
 }
 
-/** A span of creation dates, as the service writes dates; both ends belong to it. */
+/** Range of creation dates in the service's format, both ends included. */
 export interface DateWindow {
   from: string;
   to: string;
 }
 
-/** What one window holds. `paged`: several pages of one second, whose orders may have shifted. */
+/**
+ * Content of one window. `paged`: it has several pages of one second, whose orders may have
+ * shifted.
+ */
 export interface WindowPage {
   window: DateWindow;
   page: Page<OrderListItem>;
@@ -146,8 +149,8 @@ const SECOND_MS = 1_000;
 const FILLED = 0.7;
 
 /**
- * Reads the orders created between two times, in windows halved until one page holds each.
- * Windows share a boundary second. `expected`: orders in that time, for the first windows.
+ * Reads the orders between two times in windows, halved until each fits one page. Windows share a
+ * second, so an order may come twice. `expected`: orders in that time, for the first windows.
  */
 export async function* orderWindows(
   list: List<OrderListItem, OrderListQuery>,
@@ -184,7 +187,7 @@ export async function* orderWindows(
   }
 }
 
-/** A service that ignores dates would be asked for every second of the window. */
+/** Throws if the service ignores dates, which would cost a request for every second. */
 async function refuseWithoutFilter(
   list: List<OrderListItem, OrderListQuery>,
   filter: Omit<OrderListQuery, 'page'>,

@@ -8,31 +8,31 @@ import { textErrors, textsIn } from '../validation/field-texts.js';
 import { clientInfoSchema, currencySchema, descriptionSchema, networkSchema } from '../validation/request-schemas.js';
 import { InvalidRequestError } from './errors.js';
 
-/** Most orders on one page of the order list, and most `order_ids` in one request. */
+/** Maximum orders per page, and maximum `order_ids` per request. */
 export const MAX_ORDERS_PER_PAGE = 1000;
-/** Most addresses on one page of the address list. */
+/** Maximum addresses per page. */
 export const MAX_ADDRESSES_PER_PAGE = 100;
-/** Page size of both lists when a query names none. */
+/** Default page size of both lists. */
 export const DEFAULT_PAGE_SIZE = 100;
 
-/** Wider than our own ids: the service also lists orders that others named. */
+/** Wider than our own ids, because the service also lists orders of other programs. */
 const orderId = z.string().regex(/^[^\p{Cc}]{1,255}$/u, 'must be 1 to 255 characters without control characters');
 const orderUuid = z.string().regex(ORDER_UUID_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -');
 const page = z.int().min(1);
 
-/** Returns true for what the order list may be asked for by `order_ids`. */
+/** Returns true for ids that `order_ids` accepts. */
 export const isOrderId = (id: string): boolean => orderId.safeParse(id).success;
 
-/** Returns the service's date-time of a time; UTC, as its zone is not documented. */
+/** Returns a time in the service's format. UTC is assumed, because its zone is undocumented. */
 export const serviceDateTime = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 
-/** Checked by a round trip, since Date rolls 30 February over into March. */
+/** Checked by a round trip: Date would turn 30 February into March. */
 const dateTime = z.string().refine((text) => {
   const ms = Date.parse(`${text.replace(' ', 'T')}Z`);
   return !Number.isNaN(ms) && serviceDateTime(ms) === text;
 }, 'must be a real date and time, written as YYYY-MM-DD hh:mm:ss');
 
-/** Order status: exactly one of `order_id` and `order_uuid`. */
+/** Request of order/status: exactly one of `order_id` and `order_uuid`. */
 export const orderStatusSchema = z
   .strictObject({ order_id: orderId.optional(), order_uuid: orderUuid.optional() })
   .refine((query) => (query.order_id === undefined) !== (query.order_uuid === undefined), {
@@ -40,7 +40,7 @@ export const orderStatusSchema = z
     path: ['order_id'],
   });
 
-/** Order list; all fields optional. An empty `order_ids` is refused: the service might read it as "all orders". */
+/** Request of order/list. Refuses an empty `order_ids`, which might mean "all orders". */
 export const orderListSchema = z
   .strictObject({
     currency_from: currencySchema.optional(),
@@ -69,7 +69,7 @@ export const orderListSchema = z
     path: ['date_from'],
   });
 
-/** Deposit address list; all fields optional. */
+/** Request of deposit_address/list; all fields optional. */
 export const addressListSchema = z.strictObject({
   currency: currencySchema.optional(),
   network: networkSchema.optional(),
@@ -79,7 +79,7 @@ export const addressListSchema = z.strictObject({
 
 const TITLE_FIELD = { address_title: REQUEST_FIELDS.description };
 
-/** Creation of a permanent deposit address, as a caller may ask for it: the worker makes the `callback_url`. */
+/** Request for a permanent deposit address. The worker adds the `callback_url`. */
 export const addressCreateSchema = z
   .strictObject({
     currency: currencySchema,
@@ -98,23 +98,23 @@ export const addressCreateSchema = z
     }
   });
 
-/** Names one order. */
+/** Identifies one order. */
 export type OrderStatusQuery = { order_id: string; order_uuid?: never } | { order_uuid: string; order_id?: never };
-/** Selects orders; `limit` at most 1000. Dates as `YYYY-MM-DD hh:mm:ss`. */
+/** Filter of orders: `limit` at most 1000, dates as `YYYY-MM-DD hh:mm:ss`. */
 export type OrderListQuery = z.infer<typeof orderListSchema>;
 
-/** Asks for orders of any age if they are named, since a service may list recent orders alone. */
+/** Extends a query by order ids to all times: a service may list only recent orders. */
 export const ofAllTimes = (query: OrderListQuery): OrderListQuery =>
   query.order_id === undefined && query.order_ids === undefined
     ? query
     : { date_from: '2000-01-01 00:00:00', ...query };
 
-/** Selects permanent deposit addresses; `limit` at most 100. */
+/** Filter of deposit addresses: `limit` at most 100. */
 export type AddressListQuery = z.infer<typeof addressListSchema>;
 /** Fields of a permanent deposit address, without its callback URL. */
 export type AddressCreateRequest = z.infer<typeof addressCreateSchema>;
 
-/** The checked request; throws InvalidRequestError naming every bad field. */
+/** Returns the checked request. Throws InvalidRequestError with every bad field. */
 export function checkRequest<T>(schema: z.ZodType<T>, request: unknown): T {
   const checked = schema.safeParse(withoutNulls(request));
   if (!checked.success) throw new InvalidRequestError(fieldErrors(checked.error));

@@ -10,7 +10,7 @@ import { parseJson } from './wire.js';
 
 const envelopeSchema = z.object({ status: z.string(), data: z.unknown().optional() });
 
-/** Reads a value as a schema says; of orders as `safeReadOrder` does. */
+/** Reads a value by a schema; orders as `safeReadOrder` does. */
 const safeRead = <T>(schema: z.ZodType<T>, value: unknown): z.ZodSafeParseResult<T> =>
   ORDERS.has(schema) ? (safeReadOrder(schema as never, value) as z.ZodSafeParseResult<T>) : schema.safeParse(value);
 
@@ -28,15 +28,15 @@ const readEnvelope = (bytes: Uint8Array) => check(envelopeSchema, parseJson(byte
 
 function readData(bytes: Uint8Array): unknown {
   const { status, data } = readEnvelope(bytes);
-  // No other value is documented, so nothing is read into one.
+  // No other value is documented, so none is interpreted.
   if (status !== 'success') throw notSuccess('not "success"');
   return data;
 }
 
-/** The `data` of a success envelope in its documented shape. Throws MalformedResponseError. */
+/** Returns the documented `data` of a success envelope. Throws MalformedResponseError. */
 export const readObject = <T>(schema: z.ZodType<T>, bytes: Uint8Array): T => check(schema, readData(bytes), 'data');
 
-/** Reads a page; reports malformed items by index. Refuses more than `most` items unread. */
+/** Reads a page and reports malformed items by index. Refuses more than `most` items. */
 export function readPage<T>(schema: z.ZodType<T>, bytes: Uint8Array, most = MAX_ORDERS_PER_PAGE): Page<T> {
   const data = readData(bytes);
   if (Array.isArray(data) && data.length > most) {
@@ -56,8 +56,8 @@ export function readPage<T>(schema: z.ZodType<T>, bytes: Uint8Array, most = MAX_
 }
 
 /**
- * Reads the order of a status answer; undefined if the envelope shows none. An envelope that holds
- * an order although it should not, or that lacks `data`, says neither.
+ * Returns the order of a status answer; undefined if there is none. Throws if the envelope
+ * contradicts itself or lacks `data`.
  */
 export function readOrderIfAny(bytes: Uint8Array): Order | undefined {
   const { status, data } = readEnvelope(bytes);

@@ -24,15 +24,15 @@ import {
 } from './wire.js';
 
 /**
- * Answers of the service. Undocumented fields are dropped; undocumented statuses and types pass,
- * since a new value must not hide an order. Nullable fields may also be missing.
+ * Answers of the service. Undocumented fields are dropped. Undocumented statuses and types pass, so
+ * that a new value hides no order; nullable fields may be missing.
  */
 
-/** An order, as create and status answer it. */
+/** An order, as create and status return it. */
 export const orderSchema = z.object({
   order_uuid: z.string().regex(ORDER_UUID_FORMAT, 'not an order_uuid'),
   order_type: word,
-  // '' where the merchant named nothing: receipts on permanent addresses, as far as is known.
+  // '' if the merchant gave no id, as for receipts on permanent addresses.
   user_order_id: textOrEmpty,
   description: textOrNull,
   expected_amount_from: amount,
@@ -71,7 +71,7 @@ export const orderSchema = z.object({
   updated_at: textOrEmpty,
   finalized_at: wordOrNull,
   start_order_at: wordOrNull,
-  /** -1 where the service does not say. */
+  /** -1 if the service does not say. */
   currency_from_precision: precision,
   currency_to_precision: precision,
 });
@@ -84,7 +84,7 @@ const balanceChange = z.object({
   created_at: textOrEmpty,
 });
 
-/** An item of the order list. */
+/** Item of the order list. */
 export const orderListItemSchema = orderSchema.extend({
   amount_from: figureOrNull,
   amount_to: figureOrNull,
@@ -93,14 +93,14 @@ export const orderListItemSchema = orderSchema.extend({
   balance_changes: list(balanceChange),
 });
 
-/** Fields that say which order it is and how it goes; without one of them an answer shows no order. */
+/** Fields that identify an order and its state. An answer without one of them shows no order. */
 const IDENTIFYING: ReadonlySet<PropertyKey | undefined> = new Set([
   ...['order_uuid', 'order_type', 'user_order_id', 'status', 'currency_from', 'currency_to'],
   ...['expected_amount_from', 'expected_amount_to', 'network_from', 'network_to', 'wallet_to', 'wallet_to_details'],
   undefined,
 ]);
 
-/** Reads an order. A field that cannot be read is named in `unreadable`, unless it identifies it. */
+/** Reads an order. Lists unreadable fields in `unreadable`, unless they identify the order. */
 export function safeReadOrder<T extends object>(schema: z.ZodType<T>, value: unknown): z.ZodSafeParseResult<T> {
   const read = schema.safeParse(value);
   if (read.success || read.error.issues.some(({ path }) => IDENTIFYING.has(path[0]))) return read;
@@ -123,7 +123,7 @@ export const depositAddressSchema = z.object({
   client_id: textOrNull,
   currency: word,
   network: word,
-  /** Currency the deposit is exchanged into; null: receipts create plain deposits. */
+  /** Currency that deposits are exchanged into; null for plain deposits. */
   currency_to: wordOrNull,
   address_title: textOrEmpty,
   address: word,
@@ -151,23 +151,25 @@ const rateEntry = z.object({
   fee_percent_to: amountOrNull,
   min_fee_amount_from: amountOrNull,
   min_fee_amount_to: amountOrNull,
-  /** 'merchant' or 'client'; other values are kept as they came. */
+  /** 'merchant' or 'client'. Other values are kept. */
   fee_percent_from_payer: wordOrNull,
   fee_percent_to_payer: wordOrNull,
   currency_from_precision: integer,
   currency_to_precision: integer,
 });
 
-/** Fields named per error, or in the place of an entry that cannot be read; the first few tell what is wrong. */
+/** Maximum number of fields that an error names. */
 export const MAX_PROBLEMS = 8;
 
-/** Why an entry could not be read, by names of fields, never values; `wallet_uuid` where that much was read. */
+/** Why an entry is unreadable, by field names. `wallet_uuid` is set if it was readable. */
 export interface Malformed {
   malformed: string;
   wallet_uuid?: string;
 }
 
-/** An entry, or in its place why it cannot be read: one bad entry costs none of the others, and is not taken for missing. */
+/**
+ * Returns an entry, or why it is unreadable. A bad entry never hides others or counts as missing.
+ */
 const orMalformed = <T>(schema: z.ZodType<T>) =>
   z.unknown().transform((value): T | Malformed => {
     const read = schema.safeParse(value);
@@ -177,10 +179,10 @@ const orMalformed = <T>(schema: z.ZodType<T>) =>
 
 const pairs = object(z.record(z.string(), orMalformed(rateEntry)).optional()).optional();
 
-/** Rates by order type, then by pair key; keys come from the service, so that Object.hasOwn must look one up. */
+/** Rates by order type and pair key. The keys are the service's: use Object.hasOwn. */
 export type Rates = Partial<Record<OrderType, Record<string, RateEntry | Malformed>>>;
 
-/** Rates of every order type. */
+/** Schema of the rates of all order types. */
 export const ratesSchema: z.ZodType<Rates> = z.object(
   Object.fromEntries(ORDER_TYPES.map((type) => [type, pairs])) as Record<OrderType, typeof pairs>,
 );
@@ -191,11 +193,11 @@ const balance = z.object({
   amount,
   overdraft: amount,
   updated_at: textOrEmpty,
-  /** -1 where the service does not say. */
+  /** -1 if the service does not say. */
   currency_precision: precision,
 });
 
-/** A wallet tells which account it is even where its amount cannot be read. */
+/** A wallet identifies the account even if its amount is unreadable. */
 const balanceOrMalformed = z.unknown().transform((value): Balance | Malformed => {
   const read = orMalformed(balance).parse(value);
   const wallet = z.object({ wallet_uuid: word }).safeParse(value).data;
@@ -205,15 +207,15 @@ const balanceOrMalformed = z.unknown().transform((value): Balance | Malformed =>
 /** Balances by currency code. */
 export const balancesSchema = object(z.record(z.string(), balanceOrMalformed));
 
-/* The contract gives these types to everybody else. */
+/* The contract re-exports these types. */
 
 /** An order as `orderSchema` reads it. */
 export type OrderShape = z.infer<typeof orderSchema>;
-/** One change of a balance that an order caused; amounts are signed decimal strings. */
+/** Balance change of an order. Amounts are signed decimal strings. */
 export type BalanceChange = z.infer<typeof balanceChange>;
-/** A permanent deposit address. `address_title` is '' when it has none; dates are opaque strings. */
+/** Permanent deposit address. `address_title` is '' if it has none. Dates are opaque strings. */
 export type DepositAddress = z.infer<typeof depositAddressSchema>;
-/** Rate, limits and fees of one pair for one order type; null where the field does not apply (a null maximum: none). */
+/** Rate, limits and fees of a pair for an order type. null: not applicable, or no maximum. */
 export type RateEntry = z.infer<typeof rateEntry>;
 /** One wallet of the merchant. `overdraft` is the debt. */
 export type Balance = z.infer<typeof balance>;

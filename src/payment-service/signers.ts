@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { NotSentError } from './errors.js';
 
-/** Computes the `Signature` header from the exact bytes of the body and the account's secret. */
+/** Computes the `Signature` header from the bytes of the body and the account's secret. */
 export type Signer = (body: Uint8Array, secret: string) => string | Promise<string>;
 
 const hmac =
@@ -17,8 +17,8 @@ const BUILT_IN = new Map<string, Signer>([
 ]);
 
 /**
- * Returns the signer of that name: `hmac-sha256`, `hmac-sha512`, or the default export of the
- * module at that path. Its errors do not repeat the name.
+ * Returns a signer: `hmac-sha256`, `hmac-sha512`, or the default export of the module at that path.
+ * Errors do not contain the path.
  */
 export async function loadSigner(name: string): Promise<Signer> {
   const builtIn = BUILT_IN.get(name);
@@ -32,7 +32,10 @@ export async function loadSigner(name: string): Promise<Signer> {
   return module.default as Signer;
 }
 
-/** Signs a body; a signer that fails or answers what no header can carry is a NotSentError without its words. */
+/**
+ * Signs a body. Throws NotSentError, without details, if the signer fails or its result is no
+ * header value.
+ */
 export async function signatureOf(sign: Signer, body: Uint8Array, secret: string): Promise<string> {
   let signature: unknown;
   try {
@@ -44,6 +47,6 @@ export async function signatureOf(sign: Signer, body: Uint8Array, secret: string
   return signature;
 }
 
-/** Returns true for what a header may carry as one word: visible ASCII, not empty. */
+/** Returns true for visible ASCII without blanks, not empty. */
 export const isHeaderValue = (value: unknown): value is string =>
   typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);

@@ -7,16 +7,21 @@ import { NoAnswerError, NotSentError, PaymentServiceError } from './errors.js';
 import { MAX_BEGINNING_BYTES } from './excerpt.js';
 import type { RequestKind } from './limiter.js';
 
-/** Options of a single call. */
+/** Options of one call. */
 export interface CallOptions {
-  /** What it waits for its turn as; 'taken': it has its turn. A look-up, or a create, when not given. */
+  /** Turn to wait for; 'taken': the caller has its turn. Default: a look-up or a create. */
   turn?: RequestKind | 'taken';
   signal?: AbortSignal;
-  /** From connecting to the answer's last byte, without the rate limit's wait; replaces `requestTimeoutMs`. */
+  /**
+   * Limit from connecting to the last byte, without the wait for the turn. Default:
+   * `requestTimeoutMs`.
+   */
   timeoutMs?: number;
-  /** Runs on an open connection, right before the request is written. When it throws, nothing is sent and its error comes out. */
+  /**
+   * Runs on an open connection right before the request is written. If it throws, nothing is sent.
+   */
   beforeSend?: () => void | Promise<void>;
-  /** Told the service's clock, whatever it answers. */
+  /** Called with the Date header of every answer. */
   onDate?: (date: string | undefined) => void;
 }
 
@@ -25,20 +30,20 @@ interface WireRequest extends Omit<CallOptions, 'turn' | 'onDate'> {
   url: URL;
   headers: Record<string, string>;
   body: Buffer;
-  /** A longer answer is not read to its end. */
+  /** Maximum size. A longer answer is not read to its end. */
   maxBytes: number;
   timeoutMs: number;
   route: Route;
 }
 
-/** Status, headers (lowercase) and the body: whole for 200, the beginning for 400 and 404, empty for all others. */
+/** Answer: status, lowercase headers, and body (200: whole; 400, 404: start; others: empty). */
 interface WireAnswer {
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
 }
 
-/** Sends once. Retries belong to the caller, who knows whether a second request may do harm; redirects to nobody. */
+/** Node fires longer timers at once. */
 const http = got.extend({
   method: 'POST',
   retry: { limit: 0 },
@@ -50,7 +55,7 @@ const http = got.extend({
   headers: { 'user-agent': undefined },
 });
 
-/** Sends a request once. Throws NotSentError, NoAnswerError, or what `beforeSend` threw. */
+/** Sends a request once. Throws NotSentError, NoAnswerError, or the error of `beforeSend`. */
 export async function send(request: WireRequest): Promise<WireAnswer> {
   const deadline = startDeadline(request.timeoutMs, request.signal);
   let socket: Socket | undefined;
@@ -66,7 +71,7 @@ export async function send(request: WireRequest): Promise<WireAnswer> {
   }
 }
 
-/** From here on bytes may have left: every failure is a NoAnswerError. */
+/** Bytes may have been sent, so every failure is a NoAnswerError. */
 async function exchange(request: WireRequest, socket: Socket, signal: AbortSignal): Promise<WireAnswer> {
   const { url, headers, body, maxBytes } = request;
   const stream = http.stream(url, { headers, body, signal, createConnection: () => socket });
@@ -91,14 +96,14 @@ type Head = { statusCode?: number; headers: IncomingHttpHeaders };
 function head(stream: Request): Promise<Head> {
   return new Promise((resolve, reject) => {
     stream.once('response', resolve);
-    // HTTP 101: got passes the event on and would then wait for ever.
+    // HTTP 101: got would forward the event and wait for ever.
     stream.once('upgrade', resolve);
-    // Stays on for late errors of a stream that nobody reads any more.
+    // Stays for late errors of a stream that is no longer read.
     stream.on('error', reject);
   });
 }
 
-/** Collects an answer in `chunks`. Throws NoAnswerError for one that is larger. */
+/** Collects an answer. Throws NoAnswerError if it is too large. */
 async function readBody(stream: Request, maxBytes: number, chunks: Buffer[] = []): Promise<Buffer> {
   let size = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
@@ -109,14 +114,14 @@ async function readBody(stream: Request, maxBytes: number, chunks: Buffer[] = []
   return Buffer.concat(chunks);
 }
 
-/** As much as comes: the status was answered, so that nothing that happens to the body changes what it means. */
+/** Reads what arrives. Errors do not matter, because the status alone decides. */
 async function readBeginning(stream: Request): Promise<Buffer> {
   const chunks: Buffer[] = [];
   await readBody(stream, MAX_BEGINNING_BYTES, chunks).catch(() => undefined);
   return Buffer.concat(chunks).subarray(0, MAX_BEGINNING_BYTES);
 }
 
-/** One signal for "time is up" and "the caller gave up"; its reason is the word that errors show. */
+/** Returns a signal for the time limit and for the caller's cancellation. */
 function startDeadline(timeoutMs: number, outer?: AbortSignal): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort('timeout'), timeoutMs);

@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { AMOUNT_FORMAT, SIGNED_AMOUNT_FORMAT } from '../contract/money.js';
 import { InvalidRequestError, MalformedResponseError, TooManyValuesError } from './errors.js';
 
-/** Deepest nesting kept of the parts of a response whose shape is not documented. */
+/** Maximum nesting of undocumented parts of an answer. */
 const MAX_DEPTH = 32;
 
 /**
- * Returns the exact bytes of a request, signed and sent as they are. Amounts become number tokens
- * digit for digit; null is left out, since only absent fields are documented.
+ * Returns the bytes that are signed and sent. Amounts become exact number tokens; null fields are
+ * left out, because only absent fields are documented.
  */
 export function toWireBytes(request: object): Buffer {
   const fields = Object.entries(request)
@@ -31,12 +31,12 @@ function exactNumber(field: string, amount: unknown): LosslessNumber {
   return new LosslessNumber(amount);
 }
 
-/** Most values in one answer. A page of 1000 orders has about 50,000; each value takes 100 bytes of memory. */
+/** Maximum values per answer. A page of 1000 orders has about 50,000, at 100 bytes each. */
 const MAX_VALUES = 1_000_000;
 
 const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = Buffer.from('"\\,[{');
 
-/** Returns whether JSON has more values than `most`, without parsing it: each comma and each opening adds one. */
+/** Returns whether JSON has more than `most` values, by counting commas and opening brackets. */
 function hasMoreValues(bytes: Uint8Array, most: number): boolean {
   let values = 0;
   let inString = false;
@@ -50,8 +50,8 @@ function hasMoreValues(bytes: Uint8Array, most: number): boolean {
 }
 
 /**
- * Parses a response; numbers stay text (LosslessNumber). Throws MalformedResponseError for all but
- * JSON in UTF-8, too many values, deep nesting, and a key given twice differently.
+ * Parses an answer; numbers stay text (LosslessNumber). Throws MalformedResponseError for invalid
+ * JSON or UTF-8, too many values, deep nesting, and a key with two values.
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (hasMoreValues(bytes, MAX_VALUES)) throw new TooManyValuesError(MAX_VALUES);
@@ -62,7 +62,10 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Plain JSON of a part of undocumented shape, numbers as their text; throws a RangeError when nested too deep. */
+/**
+ * Returns plain JSON of an undocumented part, with numbers as text. Throws a RangeError if nested
+ * too deep.
+ */
 export function toPlain(value: unknown, depth = 0): unknown {
   if (depth > MAX_DEPTH) throw new RangeError('nested too deep');
   if (isLosslessNumber(value)) return value.toString();
@@ -70,30 +73,35 @@ export function toPlain(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
-      // Harmless here as an own key, but not to the next one who copies fields by assignment.
+      // A harmless own key here, but dangerous for code that copies fields by assignment.
       .filter(([key]) => key !== '__proto__')
       .map(([key, item]) => [key, toPlain(item, depth + 1)]),
   );
 }
 
-/** A value as one text: numbers by their digits, objects and lists as JSON. Throws a RangeError when nested too deep. */
+/**
+ * Returns a value as text: numbers by their digits, objects as JSON. Throws a RangeError if nested
+ * too deep.
+ */
 function textOf(value: unknown): string {
   const plain = toPlain(value);
   return typeof plain === 'object' ? JSON.stringify(plain) : String(plain);
 }
 
-/** A safe integer where the value is one, also as text; anything else unchanged, for the schema to refuse. */
+/**
+ * Returns a safe integer, also from text. Returns other values unchanged for the schema to refuse.
+ */
 export function toInteger(value: unknown): unknown {
   const text = isLosslessNumber(value) ? value.value : value;
   return typeof text === 'string' && /^-?\d{1,15}$/.test(text) ? Number(text) : value;
 }
 
 /**
- * Types of the service's fields, read as widely as is safe. What is written otherwise than
- * documented is read only where it means one thing; an amount is never guessed.
+ * Types of the service's fields, as tolerant as is safe. An undocumented form is read only if it
+ * has one meaning; amounts are never guessed.
  */
 
-/** Returns true for what services write where they have nothing; an empty list is how some write an empty object. */
+/** Returns true for what services write for "none". Some write [] for an empty object. */
 const isNothing = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
@@ -102,10 +110,12 @@ const isNothing = (value: unknown): boolean =>
 
 const orNullIfNothing = (value: unknown): unknown => (isNothing(value) ? null : value);
 
-/** A text that must say something. */
+/** Text that is not empty. */
 export const word = z.string().min(1);
 
-/** What `read` makes of a value that may be missing; `mistake` is said where it throws or makes nothing of it. */
+/**
+ * Reads a value that may be missing. `mistake`: the message if `read` throws or returns nothing.
+ */
 const readBy = <T>(read: (value: unknown) => T | undefined, mistake: string) =>
   z
     .unknown()
@@ -115,41 +125,43 @@ const readBy = <T>(read: (value: unknown) => T | undefined, mistake: string) =>
         const made = read(value);
         if (made !== undefined) return made;
       } catch {
-        // Said below.
+        // The message below says it.
       }
       context.addIssue({ code: 'custom', message: mistake });
       return z.NEVER;
     });
 
-/** Any text. Numbers come as their digits, what is no text at all as its JSON; '' stays ''. */
+/** Any text. Numbers become their digits, other values their JSON; '' stays ''. */
 export const textOrNull = readBy(
   (value) => (typeof value === 'string' ? value : isNothing(value) ? null : textOf(value)),
   'nested too deep',
 );
 
-/** The same with '' for null. */
+/** The same, with '' for null. */
 export const textOrEmpty = textOrNull.transform((value) => value ?? '');
 
-/** The same with null for ''. */
+/** The same, with null for ''. */
 export const wordOrNull = textOrNull.transform((value) => value || null);
 
-/** A decimal string; see `looseAmount` for what else is read as one. */
+/** Decimal string; see `looseAmount` for other accepted forms. */
 export const amount = z.preprocess(looseAmount, z.string('not a decimal string'));
 
-/** `schema`, null for what is nothing. */
+/** Adds null to a schema, for missing values. */
 const orNull = <T extends z.ZodType>(schema: T) =>
   z
     .preprocess(orNullIfNothing, schema.nullable())
     .optional()
     .transform((value) => value ?? null);
 
-/** An amount, null where there is nothing. */
+/** Amount, or null if there is none. */
 export const amountOrNull = orNull(amount);
 
-/** Says that an amount is an empty object or list: nothing, unless another answer has it. */
+/** Message for an amount that is an empty object or list. Another answer may have it. */
 export const EMPTY_FIGURE = 'an empty object or list';
 
-/** An amount of a list item, null where there is none. Refuses an empty object or list, since the status may have the amount. */
+/**
+ * Amount of a list item, or null. Refuses an empty object or list: the status may have the amount.
+ */
 export const figureOrNull = z
   .unknown()
   .optional()
@@ -160,60 +172,63 @@ export const figureOrNull = z
   })
   .pipe(amountOrNull);
 
-/** A safe integer, also one written as text. */
+/** Safe integer, also as text. */
 export const integer = z.preprocess(toInteger, z.int());
 
-/** The same, null where there is nothing. */
+/** The same, or null. */
 export const integerOrNull = orNull(integer);
 
-/** A number of decimal places; -1, which none can be, where the service does not say. */
+/** Number of decimal places; -1 if the service does not say. */
 export const precision = integerOrNull.transform((places) => places ?? -1);
 
 const FLAGS: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
 
-/** true or false, also as 1 and 0 or as text; nothing is false. */
+/** true or false, also as 1, 0 or text. Missing means false. */
 export const flag = readBy((value) => {
   if (isNothing(value)) return false;
   const text = isLosslessNumber(value) ? value.value : typeof value === 'object' ? '' : String(value);
   return Object.hasOwn(FLAGS, text) ? FLAGS[text] : undefined;
 }, 'not true or false');
 
-/** An integer or a word; nothing is 0, as the service says where there is no error. */
+/** Integer or word. Missing means 0, the service's "no error". */
 export const errorCode = z
   .union([integer, textOrNull])
   .optional()
   .transform((code) => code || 0);
 
-/** Anything, as plain JSON. */
+/** Any value, as plain JSON. */
 export const anything = readBy((value) => toPlain(value ?? null), 'nested too deep');
 
 const clientField = z.string().optional().catch(undefined);
 
-/** Repeats what we sent and decides nothing: what cannot be read of it is left out. */
+/** Repeats our own data and decides nothing, so unreadable parts are dropped. */
 export const clientInfo = z
   .object({ client_id: clientField, client_ip: clientField, client_email: clientField })
   .nullish()
   .catch(null)
   .transform((fields) => (fields && Object.values(fields).some(Boolean) ? fields : null));
 
-/** A list; nothing is an empty one. */
+/** List. Missing means empty. */
 export const list = <T extends z.ZodType>(item: T) =>
   z
     .preprocess((value) => (isNothing(value) ? [] : value), z.array(item))
     .optional()
     .transform((items) => items ?? []);
 
-/** An object; an empty list is an empty one. */
+/** Object. An empty list means an empty object. */
 export const object = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (Array.isArray(value) && value.length === 0 ? {} : (value ?? undefined)), schema);
 
-/** Longest text of a figure, in characters. */
+/** Maximum length of a figure. */
 const MAX_FIGURE_LENGTH = 100;
 
-/** A decimal, also with the exponent that some writers give 0.0000001; nothing astronomic. */
+/** A decimal, also with the exponent that some programs write for 0.0000001. */
 const FIGURE = /^-?\d+(\.\d+)?([eE][+-]?\d{1,2})?$/;
 
-/** Returns an amount as decimal string, no digit lost: "+10.00 " is 10.00, 1e-7 is 0.0000001. Undefined for "1,000.00". */
+/**
+ * Returns an amount as exact decimal string: "+10.00 " is 10.00, 1e-7 is 0.0000001; undefined for
+ * "1,000.00".
+ */
 export function looseAmount(value: unknown): string | undefined {
   const text = isLosslessNumber(value) ? value.value : value;
   if (typeof text !== 'string' || text.length > MAX_FIGURE_LENGTH) return undefined;

@@ -4,15 +4,15 @@ import { ReportWriter } from './report-file.js';
 
 const ROWS_AT_ONCE = 200;
 
-/** A cell: text, a whole number, or nothing. */
+/** Cell: text, whole number, or empty. */
 type Cell = string | number | null | undefined;
 
-/** A CSV report that rows are added to, by column name. */
+/** CSV report with rows by column name. */
 export interface CsvReport<C extends string> extends Pick<ReportWriter, 'finish' | 'discard'> {
   add(row: Partial<Record<C, Cell>>): Promise<void>;
 }
 
-/** Begins a CSV report. Texts, not amounts, that a spreadsheet would run as a formula get an apostrophe in front. */
+/** Opens a CSV report. Texts that a spreadsheet would run as a formula get an apostrophe. */
 export async function openCsvReport<C extends string>(
   reportDir: string,
   name: string,
@@ -28,7 +28,7 @@ export async function openCsvReport<C extends string>(
   return {
     add: async (row) => {
       waiting.push(columns.map((column) => harmless(row[column])));
-      // Rows are written many at a time: one by one, setting the writer up costs more than writing.
+      // Writes many rows at once, because each write has overhead.
       if (waiting.length >= ROWS_AT_ONCE) await writeWaiting();
     },
     finish: async () => {
@@ -39,7 +39,7 @@ export async function openCsvReport<C extends string>(
   };
 }
 
-/** Characters that make a spreadsheet take a cell for a formula, with their full-width forms. */
+/** Characters that start a formula, with their full-width forms. */
 const FORMULA_START = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/;
 
 function harmless(cell: Cell): Cell {
@@ -47,13 +47,13 @@ function harmless(cell: Cell): Cell {
   return FORMULA_START.test(cell) ? `'${cell}` : cell;
 }
 
-/** A JSON report that rows are added to; `finish` writes the fields that are known only at the end. */
+/** JSON report with rows. `finish` writes the fields that are known only at the end. */
 export interface JsonReport extends Pick<ReportWriter, 'discard'> {
   add(row: object): Promise<void>;
   finish(tail: object): ReturnType<ReportWriter['finish']>;
 }
 
-/** Begins a JSON report: one object of the fields of `head`, `rows` (one a line) and the fields of `tail`, in this order. */
+/** Opens a JSON report: one object with the fields of `head`, `rows` (one per line) and `tail`. */
 export async function openJsonReport(reportDir: string, name: string, head: object): Promise<JsonReport> {
   const report = await ReportWriter.open(reportDir, name);
   let separator = `{${[...fieldsOf(head), '\n"rows": ['].join(',')}`;

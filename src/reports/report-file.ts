@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import type { ReportFile } from '../contract/batch/batch.js';
 import { NotWrittenError, systemCodeOf } from '../contract/failures.js';
 
-/** Reports name people's payouts: nobody but the worker's own user reads them. */
+/** Only the worker's user may read reports: they name payees. */
 const MODE = 0o600;
 const BUFFER_CHARACTERS = 64 * 1024;
-/** A temporary file that nobody wrote to for so long belongs to a worker that died. */
+/** Age from which a temporary file belongs to a dead worker. */
 const ABANDONED_AFTER_MS = 24 * 3_600_000;
 
-/** What is done in REPORT_DIR. Throws NotWrittenError in the place of what the system throws. */
+/** Runs file operations in REPORT_DIR. Throws NotWrittenError for system errors. */
 export async function inReportDir<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
@@ -19,7 +19,7 @@ export async function inReportDir<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A report while it is written: under a temporary name, so that a reader only ever sees a whole one. */
+/** Writes a report under a temporary name, so that readers only see complete ones. */
 export class ReportWriter {
   readonly #hash = createHash('sha256');
   #buffer = '';
@@ -32,7 +32,7 @@ export class ReportWriter {
     private readonly handle: FileHandle,
   ) {}
 
-  /** Begins the report `name` in `reportDir`; every method throws NotWrittenError. */
+  /** Opens the report `name` in `reportDir`. Every method throws NotWrittenError. */
   static open(reportDir: string, name: string): Promise<ReportWriter> {
     return inReportDir(async () => {
       await removeAbandoned(reportDir, name);
@@ -46,7 +46,7 @@ export class ReportWriter {
     if (this.#buffer.length >= BUFFER_CHARACTERS) await inReportDir(() => this.#flush());
   }
 
-  /** Puts the file in its place, over an older one of its name. */
+  /** Renames the file to its name, over an older one. */
   finish(): Promise<ReportFile> {
     return inReportDir(() => this.#finish());
   }
@@ -61,7 +61,7 @@ export class ReportWriter {
     return { path: this.path, sha256: this.#hash.digest('hex') };
   }
 
-  /** Drops what was written; does nothing after `finish`. */
+  /** Removes the temporary file. Does nothing after `finish`. */
   async discard(): Promise<void> {
     if (!this.#open) return;
     this.#open = false;
@@ -77,7 +77,7 @@ export class ReportWriter {
   }
 }
 
-/** Without this the new name may be lost with the power, though the file's bytes are not. */
+/** Without this, a power loss may undo the rename. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -87,7 +87,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Removes what killed workers left of this report: it may name wallets in full. */
+/** Removes what killed workers left of this report, because it may show wallets. */
 async function removeAbandoned(reportDir: string, name: string): Promise<void> {
   const left = (await readdir(reportDir)).filter((entry) => entry.startsWith(`.${name}.`) && entry.endsWith('.tmp'));
   for (const entry of left) {

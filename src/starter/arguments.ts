@@ -7,25 +7,25 @@ import { loadApproverKey } from '../config.js';
 import type { BatchInput } from '../contract/batch/batch.js';
 import { FORMAT_CHECKS } from '../validation/field-errors.js';
 
-/** Options every verb has. `account` is undefined when not given. */
+/** Options of every verb. `account` is undefined if the user did not type it. */
 export interface CommonOptions {
   account?: string;
   json?: boolean;
   showWallets?: boolean;
 }
 
-/** An object without the fields that are undefined: what was not typed is not in an input. */
+/** Returns an object without undefined fields. */
 export const given = <T extends object>(fields: T): T =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 
-/** Milliseconds of a duration such as `30s`. */
+/** Returns the milliseconds of a duration such as `30s`. */
 export function parseTimeout(text: string): number {
   const timeoutMs = durationMs(text);
   if (timeoutMs === undefined) throw new InvalidArgumentError('It must be a duration above 0 such as 30s, 10m or 6h.');
   return timeoutMs;
 }
 
-/** A whole number from `min` on. */
+/** Returns a parser of whole numbers from `min`. */
 export const parseWhole = (min: number) => (text: string) => {
   const value = Number(text);
   if (!/^\d{1,9}$/.test(text) || value < min)
@@ -41,7 +41,7 @@ export const withFormatChecks = (command: Command): Command =>
 export const withTimeout = (command: Command, what: string): Command =>
   command.option('--timeout <duration>', `${what}, such as 30s or 10m; then exit 4`, parseTimeout);
 
-/** What a batch may be told on the command line, by `batch start` and by the schedules that start one. */
+/** Options of a batch, for `batch start` and `schedule create`. */
 export interface BatchOptions extends CommonOptions {
   by?: string;
   approval?: BatchInput['approval'];
@@ -69,17 +69,17 @@ export const withBatchOptions = (command: Command): Command =>
 export const withKey = (command: Command): Command =>
   command.option('--key <file>', 'signs with this private key (default: the file APPROVER_KEY_FILE names)');
 
-/** What signs what a verb hands in, if anything does. Throws ConfigError. */
+/** Returns the signer, if the user named a key. Throws ConfigError. */
 export function signerOf({ key }: { key?: string }): SignOptions {
   const signer = loadApproverKey(key);
   return signer ? { signer } : {};
 }
 
-/** Adds `--by` and `--reason`, both needed. */
+/** Adds `--by` and `--reason`, both required. */
 export const withReason = (command: Command): Command =>
   command.requiredOption('--by <name>', 'who says so').requiredOption('--reason <text>', 'why');
 
-/** The options of a batch as its input has them. */
+/** Returns the options of a batch in the form of its input. */
 export function batchOptionsOf(options: BatchOptions): Omit<BatchInput, 'account' | 'batchId' | 'file' | 'rows'> {
   const { by, approval, approvalExpires, compensation, resend, maxInFlight, stopAfterFailures: failures } = options;
   return given({
@@ -93,7 +93,7 @@ export function batchOptionsOf(options: BatchOptions): Omit<BatchInput, 'account
   });
 }
 
-/** A claim like any other name; containers may have no user of that number. */
+/** A claim, like any other name. In a container, the user may have no name. */
 function loginName(): string {
   try {
     return userInfo().username;
@@ -102,14 +102,14 @@ function loginName(): string {
   }
 }
 
-/** Options of the verbs that are about one order. */
+/** Options of verbs about one order. */
 export type OneOrderOptions = CommonOptions & { received?: true; afterEnd?: true };
 
-/** The order that a verb is about. */
+/** Returns the handle of the order that a verb is about. */
 export const handleOf = (orders: PaymentOrders, id: string, { account, received, afterEnd }: OneOrderOptions) =>
   received ? orders.received(id, { account, afterEnd }) : orders.order(id, { account, afterEnd });
 
-/** Adds the argument and the options that name the order of a verb. */
+/** Adds the argument and the options that identify one order. */
 export const withOneOrder = (command: Command, argument = '<order_id>'): Command =>
   command
     .argument(argument, "the merchant's order id")

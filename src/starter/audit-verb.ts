@@ -54,7 +54,7 @@ function reportOf(found: Verification): Report {
   return { exitCode: ok ? EXIT.done : EXIT.endedWithoutSuccess, json: { ok, ...found }, text: text.join('\n') };
 }
 
-/** Problems of one file that are printed; `--json` has them all. */
+/** Maximum number of printed problems per file. `--json` prints all. */
 const SHOWN = 10;
 
 function textOf({ path, lines, lastHash, problems, tornBytes }: FileCheck): string {

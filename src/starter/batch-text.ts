@@ -4,7 +4,7 @@ import { keyFor, named, ofAccount, optionsOf, rowsText, suggested } from './text
 
 const AMOUNTS = ['total', 'fee', 'feeOnTop', 'balanceBefore', 'balanceAfter', 'shortfall'];
 
-/** Returns currencies with what they cost, one a line. */
+/** Returns currencies with their totals, one per line. */
 const currenciesText = ({ currencies }: BatchPlan): string =>
   rowsText(
     ['currency', 'rows', ...AMOUNTS],
@@ -24,7 +24,7 @@ function warningsText({ warnings, warningCount }: BatchPlan): string[] {
   ];
 }
 
-/** What of the input decides with the rows what is paid. */
+/** Returns the options that decide, together with the rows, what is paid. */
 function policies({ compensation, resend, again, latestSend, stopAfter }: BatchPlan): [string, string | undefined][] {
   return [
     ['compensation', compensation ?? 'by the table'],
@@ -35,7 +35,7 @@ function policies({ compensation, resend, again, latestSend, stopAfter }: BatchP
   ];
 }
 
-/** What a batch would do, for people. */
+/** Returns a plan as text. */
 export const planText = (plan: BatchPlan): string =>
   [
     named([['batch', plan.batchId], ['rows', String(plan.rows)], ['sha256', plan.sha256], ...policies(plan)]),
@@ -44,7 +44,7 @@ export const planText = (plan: BatchPlan): string =>
     named([['digest', plan.digest]]),
   ].join('\n');
 
-/** Rows that ended, or were parked. */
+/** Returns the number of ended or parked rows. */
 const endedRows = ({ outcomes }: Pick<BatchProgress, 'outcomes'>): number =>
   Object.values(outcomes).reduce((sum, count) => sum + count, 0);
 
@@ -59,7 +59,7 @@ const amountsText = (amounts: Readonly<Record<string, string>>): string =>
     .map(([currency, amount]) => `${amount} ${currency}`)
     .join(', ');
 
-/** What the plan said less what was paid out. */
+/** Returns the planned amounts without what was paid out. */
 export function amountsLeft(plan: BatchPlan, moved: BatchProgress['moved']): Record<string, string> {
   const left = plan.currencies.map(({ currency, total }) => {
     const amount = decimal(total).minus(decimalOrZero(moved[currency]));
@@ -68,7 +68,7 @@ export function amountsLeft(plan: BatchPlan, moved: BatchProgress['moved']): Rec
   return Object.fromEntries(left);
 }
 
-/** Returns a line of progress: how far the batch is, and what was paid. */
+/** Returns a progress line: how far the batch is, and what was paid. */
 export function batchLine(state: BatchState | undefined): string {
   if (!state) return 'no worker answers; the batch waits';
   const { phase, plan, progress, attention } = state;
@@ -86,7 +86,7 @@ export function batchLine(state: BatchState | undefined): string {
     .join(' · ');
 }
 
-/** Where a batch stands, for people. */
+/** Returns the state of a batch as text. */
 export function batchStateText(state: BatchState): string {
   const { batchId, phase, waitingFor, attention, startedBy, approvals = [], paused, stopped, progress, plan } = state;
   const { approvedBy = approvals.map(({ by }) => `${by}, and another one is needed`).join() } = state;
@@ -106,7 +106,7 @@ export function batchStateText(state: BatchState): string {
     ['still to pay (incl. fees)', plan && amountsText(amountsLeft(plan, progress.moved))],
     ['digest', plan?.digest],
   ]);
-  // Before anything is sent a person decides on just this: policies, sums, fees, balances and what looks wrong.
+  // A person decides by this before anything is sent: policies, sums, fees, balances and warnings.
   if (!plan || progress.started > 0) return shown;
   return [shown, named(policies(plan)), currenciesText(plan), ...warningsText(plan)].join('\n');
 }
@@ -114,7 +114,7 @@ export function batchStateText(state: BatchState): string {
 const reportText = (report: ReportFile | undefined): string | undefined =>
   report && `${report.path} (sha256 ${report.sha256})`;
 
-/** What this batch paid out, without what the orders did that were there before. */
+/** Returns what this batch paid out, without earlier orders. */
 const amountsNow = ({ moved, before }: BatchResult): Record<string, string> =>
   Object.fromEntries(
     Object.entries(moved).flatMap(([currency, paid]) => {
@@ -126,11 +126,13 @@ const amountsNow = ({ moved, before }: BatchResult): Record<string, string> =>
 const beforeText = ({ before }: BatchResult): string | undefined =>
   before && `${before.rows} rows had an order already; paid by those: ${amountsText(before.moved) || 'nothing'}`;
 
-/** How a batch ended, for people. */
+/** Returns the result of a batch as text. */
 export const batchResultText = (result: BatchResult): string =>
   [resultText(result), ...warningsText(result.plan)].join('\n');
 
-/** Rows that attached to an order of before belong to the batch that began it, so that no search by this batch finds them. */
+/**
+ * Rows that attached to an earlier order belong to its batch, so a search by this batch lacks them.
+ */
 const PARKED =
   'parked rows may still be paid, never pay them under another id: `order list --attention` and the report name them, `order show <order_id>` says what to decide';
 
@@ -147,15 +149,15 @@ const resultText = (result: BatchResult): string =>
     ['next', result.outcomes.parked > 0 ? PARKED : undefined],
   ]);
 
-/** Returns the command lines for what a person may do with a batch in this state. */
+/** Returns the command lines for what a person may do with a batch. */
 export const batchCommands = (self: string, account: string, { batchId, choices }: BatchState): string[] =>
   choices.map(({ update, does, argument, onlyByCommand }) => {
-    // The verbs act on the newest run.
+    // The verbs address the newest run.
     const { runId: _, ...typed } = argument;
     const words = [`batch ${update} ${batchId}`, ofAccount(account), ...optionsOf(typed), keyFor(onlyByCommand)];
     return suggested(self, words, update === 'approve' ? `${does}; not by who started it` : does);
   });
 
-/** The command line that follows a batch to its end. */
+/** Returns the command line that follows a batch to its end. */
 export const followLine = (self: string, { account, batchId }: { account: string; batchId: string }): string =>
   suggested(self, [`batch show ${batchId}`, ofAccount(account), '--watch']);

@@ -18,7 +18,7 @@ import { type BatchStartOptions, readBatchInput } from './input.js';
 import { whileShowing } from './progress.js';
 import { EXIT, exitCodeOfBatch, notDecided, type Report, type StarterIo, type Verbs } from './report.js';
 
-/** A batch as the verbs show and follow it. */
+/** Returns a batch in the form that `follow` shows. */
 function followed({ self }: StarterIo, handle: BatchHandle): Followed<BatchState, BatchResult> {
   const { batchId, account, workflowId } = handle;
   const name = `batch "${batchId}"`;
@@ -79,7 +79,7 @@ function addPlanAndStart(batch: Command, io: StarterIo, verbs: Verbs): void {
   );
 }
 
-/** Approves a plan; of a signed approval, which may be the first of two, it says what is missing. */
+/** Approves a plan. For the first of two signatures, it says what is missing. */
 async function approveBatch(
   io: StarterIo,
   handle: BatchHandle,
@@ -103,7 +103,7 @@ const isDone = (io: StarterIo, handle: BatchHandle, done: string): Report => ({
   text: `batch "${handle.batchId}" is ${done}`,
 });
 
-/** Ends the pause that was shown; without `--paused-at` it shows what there is to end. */
+/** Ends the pause that was shown. Without `--paused-at`, shows the pause instead. */
 async function resumeBatch(
   io: StarterIo,
   handle: BatchHandle,
@@ -118,7 +118,7 @@ async function resumeBatch(
   return isDone(io, handle, 'resumed');
 }
 
-/** Options of the verbs that tell a batch something; each verb has some of them. */
+/** Options of the verbs that instruct a batch. */
 type ToldOptions = CommonOptions & BatchInstruction & { digest: string; key?: string; watch?: true; timeout?: number };
 
 /** Adds `batch plan`, `start`, `approve`, `pause`, `resume`, `stop` and `show`. */

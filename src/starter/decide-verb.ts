@@ -13,7 +13,7 @@ import { whileShowing } from './progress.js';
 import { EXIT, notDecided, type Report, type StarterIo, UsageError, type Verbs } from './report.js';
 import { headed, named } from './text.js';
 
-/** Options that one order alone is decided by. */
+/** Options for a decision on one order. */
 type OneOptions = Pick<TypedDecision, 'revision' | 'amount' | 'currency' | 'kind' | 'as'> & {
   run?: string;
   orderUuid?: string;
@@ -26,7 +26,7 @@ type DecideOptions = OneOrderOptions &
   Pick<DecideAllInput, 'action' | 'by' | 'reason'> &
   Partial<Pick<DecideAllInput, 'code'>> & { all?: true; dryRun?: true; digest?: string; key?: string };
 
-/** Adds `order decide`, for one order or for all that ask for the same reason. */
+/** Adds `order decide`, for one order or for all with the same reason. */
 export function addDecideVerb(order: Command, io: StarterIo, verbs: Verbs): void {
   const decide = withKey(withOneOrder(order.command('decide'), '[order_id]'))
     .description(
@@ -43,7 +43,7 @@ export function addDecideVerb(order: Command, io: StarterIo, verbs: Verbs): void
     .option('--differences <fields>', 'adopt: the fields in which it differs, exactly, such as wallet,amount')
     .addOption(new Option('--kind <kind>', 'finish, revert: which remainder').choices(['unexchanged', 'unpaid']))
     .addOption(new Option('--as <type>', 'finish, revert: type of the follow-up').choices([...FOLLOW_UP_TYPES]))
-    // Wallets never stand on a command line: others on the machine can read it, and shells keep it.
+    // Other users can read command lines, and shells store them.
     .option('--file <file>', 'finish, revert: JSON {"revertTo", "wallet_details"}, - for standard input')
     .option('--all', `the ${MAX_SIGNED_TOGETHER} oldest orders of the account that ask for the reason of --code`)
     .addOption(new Option('--code <code>', '--all: why they ask for a person').choices([...ATTENTION_CODES]))
@@ -72,7 +72,7 @@ async function decisionOf(io: StarterIo, options: DecideOptions): Promise<TypedD
   return { action, by, reason, revision, ...optional, ...fromFile };
 }
 
-/** Shows what would be decided; decides it once a person has confirmed the list by its digest. */
+/** Shows what would be decided. Decides after a person has confirmed the list by its digest. */
 async function decideAll(
   io: StarterIo,
   orders: PaymentOrders,

@@ -4,7 +4,7 @@ import { whileShowing } from './progress.js';
 import { EXIT, type Report, type StarterIo, type Verbs } from './report.js';
 import { table } from './text.js';
 
-/** Adds `doctor`: a worker's environment, checked without starting one. The only verb that reads a worker's secrets. */
+/** Adds `doctor`, the only verb that reads a worker's secrets: it checks the environment. */
 export function addDoctorVerb(program: Command, { stderr }: StarterIo, verbs: Verbs): void {
   const verb = program
     .command('doctor')
@@ -12,7 +12,7 @@ export function addDoctorVerb(program: Command, { stderr }: StarterIo, verbs: Ve
       "check a worker's environment and all that it leads to, within 10 s; 1 where something has to be mended",
     );
   verbs.addLocal(verb, async () => {
-    // Loaded for this verb alone: it reads secrets of the service, and asks each account once for its balances.
+    // Loaded only here: it reads secrets and requests each account's balances once.
     const { doctor } = await import('../preflight/doctor.js');
     return reportOf(await whileShowing(stderr, 'checking', doctor));
   });

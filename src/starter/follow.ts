@@ -3,40 +3,40 @@ import { print } from '../print.js';
 import { type Show, whileShowing } from './progress.js';
 import { EXIT, type Report, reportOfError, type StarterIo } from './report.js';
 
-/** Pace of the looks at the state; the wait for the end in between is what paces them. */
+/** Interval between looks at the state. */
 const TICK_MS = 1_000;
 
-/** An order or a batch on the command line. */
+/** Order or batch on the command line. */
 export interface Followed<S, R> {
   handle: {
-    /** Whether a start found it there already. */
+    /** True if a start found that it exists. */
     readonly attached?: boolean;
     isOpen(): Promise<boolean>;
     state(): Promise<S>;
     result(options?: { timeoutMs: number }): Promise<R>;
   };
-  /** Such as `order "o-1"`. */
+  /** Name such as `order "o-1"`. */
   name: string;
-  /** What names it on every line of JSON. */
+  /** Identifying fields on every JSON line. */
   id: Readonly<Record<string, string>> & { workflowId: string };
-  /** What nobody may do before it has ended. */
+  /** Warning for as long as it is open. */
   never: string;
-  /** The command line that shows it. */
+  /** Command line that shows it. */
   shownBy: string;
-  /** Said where a start found that it had ended. */
+  /** Text for a start that found it ended. */
   endedBefore: string;
-  /** Said in place of a state. */
+  /** Text in place of a state. */
   nobodyAnswers: string;
   stateText(state: S): string;
-  /** Command lines for what a person may decide. */
+  /** Returns the command lines for possible decisions. */
   commands(state: S): string[];
-  /** A line of progress; a change of `key` is said at once. */
+  /** Returns a progress line. A change of `key` is shown at once. */
   progress(state: S | undefined): { line: string; key: string };
   wantsPerson(state: S): boolean;
   ended(result: R): Pick<Report, 'exitCode' | 'text'>;
 }
 
-/** The state, or undefined while no worker answers. */
+/** Returns the state; undefined while no worker answers. */
 async function stateIfAnswered<S>({ handle }: Pick<Followed<S, unknown>, 'handle'>): Promise<S | undefined> {
   try {
     return await handle.state();
@@ -60,7 +60,7 @@ function reportOfState<S, R>(followed: Followed<S, R>, state: S | undefined): Re
   };
 }
 
-/** How it ended, within this time; undefined: it did not. One that failed or was stopped is a report like any other. */
+/** Returns how it ended, also a failure; undefined if it has not ended in time. */
 async function reportOfEnd<S, R>(
   { handle, id, ended }: Followed<S, R>,
   options?: { timeoutMs: number },
@@ -76,13 +76,13 @@ async function reportOfEnd<S, R>(
   }
 }
 
-/** Where an order or a batch stands, or how it ended. */
+/** Returns the current state, or the end. */
 export async function show<S, R>(followed: Followed<S, R>): Promise<Report> {
   const end = (await followed.handle.isOpen()) ? undefined : await reportOfEnd(followed);
   return end ?? reportOfState(followed, await stateIfAnswered(followed));
 }
 
-/** Follows it with progress on stderr: to its end, for this long, or until a person has to decide. */
+/** Follows with progress on stderr: to the end, for a time, or until a person has to decide. */
 export function watch<S, R>(
   io: StarterIo,
   followed: Followed<S, R>,
@@ -90,7 +90,7 @@ export function watch<S, R>(
 ): Promise<Report> {
   const { name, never, shownBy } = followed;
   const deadlineMs = Date.now() + timeoutMs;
-  // Before the wait, for whoever stops this command meanwhile.
+  // Printed before the wait, for a user who stops this command.
   print(io.stderr, `${name} continues without this command; ${never}. Where it stands: ${shownBy}\n`);
   const step = async (show: Show): Promise<Report> => {
     for (;;) {
@@ -106,7 +106,10 @@ export function watch<S, R>(
   return whileShowing(io.stderr, `waiting for ${name}`, step);
 }
 
-/** What a start came to. One that has ended is shown: whoever starts it once more must not take it for one that is under way. */
+/**
+ * Returns the result of a start. If it had already ended, the report shows that, so that nobody
+ * takes it for a new one.
+ */
 export async function reportOfStart<S, R>(followed: Followed<S, R>, warning?: string): Promise<Report> {
   const { handle, name, id, endedBefore, shownBy } = followed;
   const attached = handle.attached ?? false;

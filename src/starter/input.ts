@@ -7,10 +7,12 @@ import { type JsonInput, readJson } from '../validation/json-input.js';
 import { type BatchOptions, batchOptionsOf, given } from './arguments.js';
 import { type StarterIo, UsageError } from './report.js';
 
-/** Far more than a payout to a hundred cards needs. */
+/** Maximum size of an input, far above a payout to a hundred cards. */
 const MAX_INPUT_BYTES = 1024 * 1024;
 
-/** Reads a file, or standard input for `-`. The error names no path: people paste JSON where a file name belongs. */
+/**
+ * Reads a file, or standard input for `-`. Errors contain no path, because users paste JSON there.
+ */
 export async function readInput(file: string, stdin: NodeJS.ReadableStream): Promise<string> {
   let bytes: Buffer;
   try {
@@ -20,21 +22,24 @@ export async function readInput(file: string, stdin: NodeJS.ReadableStream): Pro
     throw new UsageError(`cannot read the input file (${code}); name a JSON file, or - for standard input`);
   }
   if (bytes.length > MAX_INPUT_BYTES) throw new UsageError(`the input is longer than ${MAX_INPUT_BYTES} bytes`);
-  // Editors of some systems begin files with a byte order mark.
+  // Some editors start files with a byte order mark.
   return bytes.toString('utf8').replace(/^\uFEFF/, '');
 }
 
-/** Parses JSON without losing a digit before it is refused. Throws UsageError when it is not JSON. */
+/** Parses JSON without losing digits. Throws UsageError if it is not JSON. */
 export function parseInput(text: string): ParsedInput {
   const { problem, ...parsed } = readJson(text);
   if (problem) throw new UsageError(`the input ${problem}`);
   return parsed;
 }
 
-/** What a file held. */
+/** Content of an input file. */
 export type ParsedInput = Omit<JsonInput, 'problem'>;
 
-/** Runs a check of the input and adds the amounts that were numbers; throws InvalidInputError naming every bad field. */
+/**
+ * Checks the input, also for amounts that are numbers. Throws InvalidInputError with every bad
+ * field.
+ */
 export function checkWith<T>({ value, errors }: ParsedInput, check: (value: unknown) => T): T {
   try {
     const checked = check(value);
@@ -47,14 +52,17 @@ export function checkWith<T>({ value, errors }: ParsedInput, check: (value: unkn
   throw new InvalidInputError(errors);
 }
 
-/** What names a batch's rows and how it is started, beside the options it shares with schedules. */
+/** Options that identify a batch's rows, besides those of schedules. */
 export interface BatchStartOptions extends BatchOptions, CheckOptions {
   id?: string;
   again?: true;
   latestSend?: string;
 }
 
-/** Returns a batch's input: a file of the workers, or a JSON array of rows from standard input (`-`). Throws UsageError and InvalidInputError. */
+/**
+ * Returns a batch's input: a file of the workers, or JSON rows from standard input (`-`). Throws
+ * UsageError and InvalidInputError.
+ */
 export async function readBatchInput(io: StarterIo, path: string, options: BatchStartOptions): Promise<BatchStart> {
   const { account, id, again, latestSend } = options;
   const common = { ...batchOptionsOf(options), ...given({ account, batchId: id, again, latestSend }) };

@@ -24,7 +24,7 @@ import {
   suggested,
 } from './text.js';
 
-/** How the order is named on a command line. */
+/** Returns the order's name on a command line. */
 const typedName = ({ orderId, received, afterEnd }: OrderHandle): string =>
   `${orderId}${received ? ' --received' : ''}${afterEnd ? ' --after-end' : ''}`;
 
@@ -34,7 +34,7 @@ const waitedFor = ({ self }: StarterIo, handle: OrderHandle): string =>
 const wantsPerson = ({ phase, attention }: OrderState): boolean =>
   phase === 'parked' || (attention?.allowed.length ?? 0) > 0;
 
-/** An order as the verbs show and follow it. */
+/** Returns an order in the form that `follow` shows. */
 export function followed({ self }: StarterIo, handle: OrderHandle): Followed<OrderState, OrderResult> {
   const { orderId, account, workflowId } = handle;
   const name = `order "${orderId}"`;
@@ -57,7 +57,9 @@ export function followed({ self }: StarterIo, handle: OrderHandle): Followed<Ord
   };
 }
 
-/** Reads and checks an order input. Throws UsageError or InvalidInputError; nothing is started yet. */
+/**
+ * Reads and checks an order's input. Throws UsageError or InvalidInputError; nothing is started.
+ */
 export async function readOrderInput<T extends OrderType>(
   io: StarterIo,
   type: T,
@@ -72,7 +74,7 @@ export async function readOrderInput<T extends OrderType>(
   });
 }
 
-/** Starts an order and says so; waiting is another step. */
+/** Starts an order and reports it, without waiting. */
 export async function startOrder(
   io: StarterIo,
   orders: PaymentOrders,
@@ -99,12 +101,15 @@ function endOfLookUps(orderId: string, result: Partial<AfterEndResult>): string 
   return `order "${orderId}" after its end: the service showed ${shown}; ${how}`;
 }
 
-/** A decision as typed; without a revision and its run it is not one. */
+/** Decision as typed, without revision and run if the user omitted them. */
 export type TypedDecision = Omit<Decision, 'revision'> & { revision?: number };
 
 const DECISION_FILE_FIELDS = ['revertTo', 'wallet_details'];
 
-/** Reads what a decision must not name on a command line. Throws UsageError or InvalidInputError. */
+/**
+ * Reads the fields of a decision that a command line must not show. Throws UsageError or
+ * InvalidInputError.
+ */
 export async function readDecisionFile(
   io: StarterIo,
   file: string,
@@ -120,7 +125,7 @@ export async function readDecisionFile(
   });
 }
 
-/** Hands a decision over. Without `--revision` and `--run` it shows what there is to decide on: people decide on what they saw. */
+/** Sends a decision. Without `--revision` and `--run`, shows what may be decided. */
 export async function decideOrder(
   io: StarterIo,
   handle: OrderHandle,
@@ -133,7 +138,7 @@ export async function decideOrder(
     return notDecided(await show(followed(io, handle)), missing);
   }
   const taken = await handle.decide({ ...typed, revision }, sign);
-  // The answer is from before the workflow acted on it, and would still show what was decided just now.
+  // The answer is older than the effect of the decision, and would still show the question.
   const state = await handle.state().catch(() => taken);
   return {
     exitCode: EXIT.done,
@@ -145,7 +150,7 @@ export async function decideOrder(
 const OTHERS =
   'Batches, addresses and reconciliations that want a person: temporal workflow list --query "PaymentNeedsAttention = true"';
 
-/** Lists orders known to Temporal. */
+/** Lists orders that Temporal knows. */
 export async function listOrders(io: StarterIo, orders: PaymentOrders, filter: OrderFilter): Promise<Report> {
   const found = await orders.list(filter);
   const isCut = found.length === filter.limit;

@@ -54,7 +54,7 @@ function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
       if (!wait) return report;
       print(io.stderr, `${report.text}\n`);
       const end = await watch(io, followed(io, handle), { timeoutMs: timeout });
-      // A backend that reads nothing else can tell a payment of now from one that was made before.
+      // Lets a backend tell a new payment from an earlier one.
       return { ...end, json: { ...end.json, attached: handle.attached ?? false } };
     },
   );
@@ -138,12 +138,12 @@ export async function runStarter(argv: readonly string[], io: StarterIo): Promis
     await buildProgram(io, async (act, typed) => show(await act(connect, ...typed))).parseAsync(argv, { from: 'user' });
   } catch (error) {
     const report = reportOfError(error);
-    // Commander has printed its own message already, and asked-for help is no error.
+    // Commander has already printed its message, and requested help is no error.
     if (!(error instanceof CommanderError)) show(report, io.stderr);
     else if (json && report.exitCode !== 0) show(report);
     else exitCode = report.exitCode;
   }
-  // One that was never made has been told already.
+  // A failed connection has already been reported.
   await connection?.then((orders) => orders.close()).catch(() => undefined);
   return exitCode;
 }

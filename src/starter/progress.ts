@@ -2,13 +2,13 @@ import type { Writable } from 'node:stream';
 import yoctoSpinner from 'yocto-spinner';
 import { print, printableLine } from '../print.js';
 
-/** A silence longer than this looks like a hang. */
+/** Maximum silence before a command seems to hang. */
 const LONGEST_SILENCE_MS = 10_000;
 
-/** Shows a line of progress. Off a terminal, a line with the same key as before waits for its turn. */
+/** Shows a progress line. Without a terminal, a line with an unchanged key waits. */
 export type Show = (line: string, key?: string) => void;
 
-/** Shows what is being waited for. Stop it before anything else is printed. */
+/** Shows what a command waits for. Stop it before other output. */
 interface Progress {
   show: Show;
   stop(): void;
@@ -45,10 +45,12 @@ function lines(stream: Writable): Progress {
   };
 }
 
-/** Returns a spinner on a terminal; elsewhere a line per new key, and the latest one every 10 s. */
+/**
+ * Returns a spinner on a terminal; otherwise prints a line per new key, and the latest every 10 s.
+ */
 export const startProgress = (stream: Terminal): Progress => (stream.isTTY ? spinner(stream) : lines(stream));
 
-/** Runs a step that may take long, so that a person sees it working; it may `show` how far it is. */
+/** Runs a long step with visible progress; the step may `show` more. */
 export async function whileShowing<T>(stream: Terminal, line: string, step: (show: Show) => Promise<T>): Promise<T> {
   const progress = startProgress(stream);
   progress.show(line);

@@ -27,7 +27,7 @@ const FIELDS = {
   malformed: ['place', 'reason'],
 } as const;
 
-/** Returns what was found, for people. */
+/** Returns the findings as text. */
 function reconcileText(result: ReconcileResult): string {
   const { classes, notes, report } = result;
   const counts = Object.entries(classes).flatMap(([name, count]) => (count > 0 ? [`${name} ${count}`] : []));
@@ -49,7 +49,7 @@ function reconcileText(result: ReconcileResult): string {
   ].join('\n');
 }
 
-/** Adds `reconcile`; exit 1 where something needs a person. What was mended does not. */
+/** Adds `reconcile`. Exit code 1 if something needs a person; repaired findings do not. */
 export function addReconcileVerb(program: Command, io: StarterIo, verbs: Verbs): void {
   const verb = program
     .command('reconcile')

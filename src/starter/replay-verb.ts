@@ -7,11 +7,14 @@ import { whileShowing } from './progress.js';
 import { EXIT, type Report, type StarterIo, type Verbs } from './report.js';
 import { table } from './text.js';
 
-/** Histories that are fetched ahead of the one that is replayed: so many are in memory at most. */
+/** Maximum number of histories that are fetched ahead. */
 const FETCHED_AHEAD = 4;
 const SHOWN_EVERY = 100;
 
-/** Adds `replay`, which shows before a deploy whether this version can continue what is open. It only reads. */
+/**
+ * Adds `replay`, which checks before a deploy whether this version can continue the open workflows.
+ * Read-only.
+ */
 export function addReplayVerb(program: Command, { stderr }: StarterIo, verbs: Verbs): void {
   const replay = program
     .command('replay')
@@ -20,7 +23,7 @@ export function addReplayVerb(program: Command, { stderr }: StarterIo, verbs: Ve
     const { client } = await connect();
     const query = `ExecutionStatus = 'Running' AND TaskQueue = '${ORDERS_TASK_QUEUE}'`;
     const open = client.workflow.list({ query }).intoHistories({ concurrency: FETCHED_AHEAD });
-    // Loaded for this verb alone: it is what workers are made of.
+    // Loaded only here: it is a large part of a worker.
     const { replayHistories } = await import('../bundle/replay.js');
     const from = { encryption: loadEncryption(), namespace: loadTemporalTarget().namespace };
     const counts = await whileShowing(stderr, 'bundling the workflows', (show) =>
@@ -34,7 +37,7 @@ export function addReplayVerb(program: Command, { stderr }: StarterIo, verbs: Ve
 
 const shownReason = (reason: string): string => maskWallets(reason.split('\n')[0] ?? '').slice(0, 500);
 
-/** Lines that are printed; `--json` has all. */
+/** Maximum number of printed lines. `--json` has all. */
 const SHOWN = 50;
 
 function reportOf({ incompatible: found, ...counts }: ReplayCounts, namespace: string): Report {

@@ -30,7 +30,7 @@ const SUFFIXES: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 
 const ordinal = (day: number | string): string => `${day}${SUFFIXES[plural.select(Number(day))] ?? 'th'}`;
 const capital = (name: number | string): string => `${name}`.replace(/\B./g, (letter) => letter.toLowerCase());
 
-/** Values of a part of a calendar, as Temporal compiles a cron expression to them. */
+/** Values of a calendar part, as Temporal compiles a cron expression. */
 type Ranges = readonly { start: number | string; end: number | string; step: number }[];
 
 const isEvery = ([first]: Ranges, start: number | string, end: number | string): boolean =>
@@ -44,7 +44,10 @@ const inWords = (ranges: Ranges, shown: (value: number | string) => string): str
     }),
   );
 
-/** Explains the days of a calendar: `on the 1st and 15th if a Friday`. Unlike in other cron programs, both must hold. */
+/**
+ * Explains the days of a calendar: `on the 1st and 15th if a Friday`. Unlike in other cron
+ * programs, both must match.
+ */
 export function calendarText({ dayOfMonth, month, dayOfWeek }: CalendarSpecDescription): string {
   const weekdays = isEvery(dayOfWeek, 'SUNDAY', 'SATURDAY') ? '' : inWords(dayOfWeek, capital);
   const months = isEvery(month, 'JANUARY', 'DECEMBER') ? '' : ` in ${inWords(month, capital)}`;
@@ -56,7 +59,7 @@ export function calendarText({ dayOfMonth, month, dayOfWeek }: CalendarSpecDescr
   return `on the ${inWords(dayOfMonth, ordinal)}${weekdays && ` if a ${weekdays}`}${months}${skips}`;
 }
 
-/** A schedule that was created or found, for people. */
+/** Returns a created or found schedule as text. */
 function scheduleText({ cron, timeZone = 'UTC' }: ScheduleInput, created: CreatedSchedule): string {
   const { scheduleId, attached, calendars, nextRuns, nextRun, warning } = created;
   const next = nextRuns.map((date) => date.toISOString()).join(', ');
@@ -75,7 +78,7 @@ const nextRunText = ({ period, path, plan, problem }: NextRun): string =>
     ? `the next run, ${period}, would do this now with ${path}:\n${planText(plan)}`
     : `the next run, ${period}, could not start now with ${path}: ${problem}`;
 
-/** The input of a schedule as typed. Throws InvalidInputError; nothing is created yet. */
+/** Returns a schedule's input as typed. Throws InvalidInputError; nothing is created. */
 function inputOf(plan: string, options: CreateOptions): ScheduleInput {
   const { account, cron, timeZone, filePattern, periodFormat, waitForFile } = options;
   const file = { filePattern, periodFormat, waitForFileMs: waitForFile };
@@ -123,7 +126,7 @@ function addTrigger(schedule: Command, io: StarterIo, verbs: Verbs): void {
   });
 }
 
-/** Adds `schedule create` and `trigger`; `temporal schedule` does the rest. */
+/** Adds `schedule create` and `trigger`. `temporal schedule` does the rest. */
 export function addScheduleVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
   const schedule = program.command('schedule').description('batches by the clock: create, trigger');
   addCreate(schedule, verbs);

@@ -8,7 +8,7 @@ import { whileShowing } from './progress.js';
 import { type Connect, EXIT, type Report, type StarterIo, type Verbs } from './report.js';
 import { rowsText } from './text.js';
 
-/** A row of an answer, which may be one that cannot be read. */
+/** Row of an answer, possibly unreadable. */
 type Row = Readonly<Record<string, unknown>>;
 
 const ADDRESS_FIELDS = [
@@ -24,15 +24,15 @@ const ADDRESS_FIELDS = [
   'uuid',
 ];
 
-/** With the reference that the address was created under. */
+/** Returns the row with the address's reference. */
 const addressRow = (one: object): Row =>
   isMalformed(one) ? { ...one } : { ...one, ref: shownRefOf((one as { callback_url: string }).callback_url) };
 
-/** Adds `rates`, `balances` and `address`: what a worker reads or creates for us with its secrets. */
+/** Adds `rates`, `balances` and `address`, which a worker runs with its secrets. */
 export function addServiceVerbs(program: Command, { stdout, stderr }: StarterIo, verbs: Verbs): void {
   const answered = async <T>(connect: Connect, ask: (orders: PaymentOrders) => Promise<T>): Promise<T> =>
     whileShowing(stderr, 'waiting for a worker and the payment service', async () => ask(await connect()));
-  /** What was asked for is not all there where a row cannot be read. */
+  /** An unreadable row means that the answer is incomplete. */
   const shown = (json: object, fields: readonly string[], rows: readonly Row[]): Report => ({
     exitCode: rows.some(isMalformed) ? EXIT.endedWithoutSuccess : EXIT.done,
     json,
@@ -76,7 +76,7 @@ export function addServiceVerbs(program: Command, { stdout, stderr }: StarterIo,
     const request = { account, ref, address: { currency, network, ...optional } };
     const result = await answered(connect, (orders) => orders.createAddress(request));
     const report = shown({ ref, ...result }, ADDRESS_FIELDS, [addressRow(result.address)]);
-    // An accident; the younger ones stay usable.
+    // The younger ones are accidental, but remain usable.
     const { others = [] } = result;
     const more = others.length > 0 ? `\nmore addresses have this reference: ${others.join(', ')}` : '';
     return { ...report, text: `${report.text}${more}` };

@@ -1,10 +1,13 @@
 import { maskWallet, maskWords } from '../contract/masking.js';
 import { maskWallets } from '../contract/wallets.js';
 
-/** Fields of orders and decisions that name a wallet: shown by their last characters. */
+/** Wallet fields, shown by their last characters. */
 const WALLETS = new Set(['wallet', 'wallet_from', 'wallet_to']);
 
-/** Fields whose every text is somebody's own: memos, details of payees, clients. Amounts and states in them are not. */
+/**
+ * Fields with personal texts: memos, details of payees, clients. Amounts and states in them are
+ * not.
+ */
 const PRIVATE = new Set([
   'wallet_memo',
   'wallet_memo_from',
@@ -18,13 +21,16 @@ const PRIVATE = new Set([
 ]);
 const NOT_PRIVATE = new Set(['amount', 'status', 'currency']);
 
-/** Free text, which may hold anything. */
+/** Free text with any content. */
 const TEXTS = new Set(['description', 'error_message']);
 
-/** Where a client has to pay. */
+/** Fields that tell a client where to pay. */
 const IN_FULL = /^(?:address|deposit_(?:address|memo|url))$/;
 
-/** Returns a copy for `--json` with wallets, payees and clients masked; where a client has to pay stands in full. */
+/**
+ * Returns a copy for `--json` with masked wallets, payees and clients. Deposit targets stay
+ * complete.
+ */
 export function withoutWallets(value: unknown, name = '', isPrivate = false): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutWallets(item, name, isPrivate));
   // A Date prints itself.

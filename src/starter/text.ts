@@ -10,7 +10,7 @@ import type { OnlyByCommand } from '../contract/signature.js';
 import { printableLine } from '../print.js';
 import { withoutWallets } from './shown-json.js';
 
-/** Rows of cells in aligned columns, each in one line: some texts come from the service. */
+/** Returns aligned columns, one line per row: texts of the service must not break lines. */
 export function table(rows: readonly (readonly string[])[]): string {
   const clean = rows.map((row) => row.map(printableLine));
   const widths = clean.reduce<number[]>((max, row) => row.map((cell, i) => Math.max(max[i] ?? 0, cell.length)), []);
@@ -24,7 +24,7 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-/** Returns rows under their headings; on a narrower terminal each row by itself, a value a line. */
+/** Returns rows under headings. On a narrow terminal, each row becomes a list. */
 export function headed(headings: readonly string[], rows: readonly (readonly string[])[], columns = Infinity): string {
   const wide = table([headings, ...rows]);
   const isNarrow = wide.split('\n').some((line) => line.length > columns);
@@ -34,18 +34,18 @@ export function headed(headings: readonly string[], rows: readonly (readonly str
 
 type Row = readonly [string, string | null | undefined];
 
-/** Named values, one a line; empty ones are left out. */
+/** Returns named values, one per line, without empty ones. */
 export const named = (rows: readonly Row[]): string =>
   table(rows.flatMap(([name, value]) => (value == null || value === '' ? [] : [[name, value]])));
 
-/** Returns all that the service says of an order, by its own names. */
+/** Returns all fields of an order by the service's names. */
 const orderRows = (order: Order | null): Row[] =>
   Object.entries(withoutWallets(order ?? {}) as Record<string, unknown>).map(([field, value]) => [
     field,
     typeof value === 'object' && value !== null ? JSON.stringify(value) : value?.toString(),
   ]);
 
-/** Where an order stands, for people. */
+/** Returns the state of an order as text. */
 export function stateText(orderId: string, state: OrderState): string {
   const { attention } = state;
   const words = attention && attentionWords(attention.code as OrderAttention, state.decisions);
@@ -72,7 +72,7 @@ function decisionText({ action, amount, currency, differences, kind, as, by, rea
   return `${action}${way && ` ${way}`} by ${maskWords(by)}: ${maskWords(reason)}`;
 }
 
-/** How an order ended, for people. */
+/** Returns the result of an order as text. */
 export function resultText(orderId: string, result: OrderResult): string {
   const { difference, remainder, compensation } = result;
   return named([
@@ -92,21 +92,21 @@ export function resultText(orderId: string, result: OrderResult): string {
   ]);
 }
 
-/** Shown in place of a state: without a worker, or where it cannot run this workflow, nobody can tell. */
+/** Text in place of a state: no worker answers, or none can run this workflow. */
 export const NOBODY_ANSWERS =
   'no worker answers for this order, which waits: start one, or look into the log of the one that runs';
 
-/** One line for progress: changes with everything a person waits for, and with nothing else. */
+/** Returns a progress line that changes only with what a person waits for. */
 export function progressLine(state: OrderState | undefined): string {
   if (!state) return NOBODY_ANSWERS;
   const status = state.status === null ? 'not known at the service yet' : `status ${state.status}`;
   return `${state.phase}, ${status}${state.attention ? `, attention: ${state.attention.reason}` : ''}`;
 }
 
-/** Returns the command lines that decide on what `state` shows, one per decision that would be taken. */
+/** Returns the command lines of the possible decisions. */
 export const decideCommands = (self: string, account: string, orderId: string, state: OrderState): string[] =>
   state.decisions.map(({ does, needs, decision }) => {
-    // Wallets never stand on a command line.
+    // Wallets never appear on a command line.
     const inFile = needs === 'revertTo' || needs === 'wallet_details' ? `<file with {"${needs}": …}>` : undefined;
     const toFill = [
       ['--order-uuid', needs === 'order_uuid' ? '<order_uuid>' : undefined] as const,
@@ -116,7 +116,7 @@ export const decideCommands = (self: string, account: string, orderId: string, s
     return suggested(self, [...words, keyFor(state.onlyByCommand)], does);
   });
 
-/** Orders, one a line. */
+/** Returns orders, one per line. */
 export function listText(orders: readonly OrderListEntry[], columns?: number): string {
   const rows = orders.map((order) => [
     order.account,
@@ -133,7 +133,7 @@ export function listText(orders: readonly OrderListEntry[], columns?: number): s
   return rows.length === 0 ? 'no orders' : headed(headings, rows, columns);
 }
 
-/** Rows of an answer, a value of each field in its column; one that cannot be read says so in the first empty one. */
+/** Returns rows with one column per field. An unreadable row says so in its first empty cell. */
 export function rowsText(
   fields: readonly string[],
   rows: readonly Readonly<Record<string, unknown>>[],
@@ -149,27 +149,27 @@ export function rowsText(
   return headed(fields, cells, columns);
 }
 
-/** Words of a command line: an option with its value, or a word alone; what is undefined is left out. */
+/** Word of a command line: an option with its value, a word, or undefined (left out). */
 type Word = string | readonly [option: string, value: string | undefined] | undefined;
 
-/** What a person has to fill in; neither the shell nor a verb takes it as it stands. */
+/** Placeholder that the user replaces. Neither the shell nor a verb accepts it. */
 const YOUR_KEY = '<file of your private key>';
 
-/** `--key`, where what the line says must be signed. */
+/** Returns `--key` if the command needs a signature. */
 export const keyFor = (onlyByCommand: OnlyByCommand | undefined): Word =>
   onlyByCommand === 'signed' ? ['--key', YOUR_KEY] : undefined;
 
-/** What a person chooses, as the options of the verb that takes it. */
+/** Returns a choice as the options of its verb. */
 export const optionsOf = (choice: object): Word[] =>
   Object.entries(choice).map(([field, value]) => {
     const name = field === 'runId' ? 'run' : field.replace(/_|(?=[A-Z])/g, '-').toLowerCase();
     return [`--${name}`, value === undefined ? undefined : `${value}`];
   });
 
-/** `--account`, where it is not the one that is meant without. */
+/** Returns `--account`, unless it is the default. */
 export const ofAccount = (account: string): Word => (account === DEFAULT_ACCOUNT ? undefined : ['--account', account]);
 
-/** A command line as a POSIX shell takes it. `does` is said behind it, as a comment. */
+/** Returns a command line for a POSIX shell, with `does` as a comment. */
 export function suggested(self: string, words: readonly Word[], does?: string): string {
   const typed = words.flatMap((word) => {
     if (word === undefined || typeof word === 'string') return word ?? [];
@@ -179,6 +179,6 @@ export function suggested(self: string, words: readonly Word[], does?: string): 
   return `${[self, ...typed].join(' ')}${does ? `  # ${does}` : ''}`;
 }
 
-/** What a shell could take for anything but a word stands in single quotes: unquoted, `<name>` reads from a file. */
+/** Quotes what a shell would interpret: unquoted, `<name>` reads a file. */
 const quoted = (value: string): string =>
   /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;

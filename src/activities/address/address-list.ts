@@ -9,13 +9,13 @@ import type { PaymentService } from '../../payment-service/client.js';
 import { allPages, type Page } from '../../payment-service/paging.js';
 import { noReading } from '../failures.js';
 
-/** A permanent address whose callback URL has the form of ours. */
+/** Permanent address whose callback URL has our form. */
 export interface Listed extends AddressRef {
   address: DepositAddress;
 }
 
 interface AddressList {
-  /** Those whose callback URLs have the form of ours, by reference. */
+  /** Addresses with callback URLs in our form, by reference. */
   byRef: ReadonlyMap<string, readonly Listed[]>;
   others: DepositAddress[];
   malformed: MalformedItem[];
@@ -26,7 +26,7 @@ interface Owner {
   tokenKeys?: readonly string[];
 }
 
-/** THE reader of the address list. A malformed entry may be the wanted one. */
+/** Reads the address list. A malformed entry may be the wanted one. */
 export async function readAddressList(
   { account, tokenKeys = [] }: Owner,
   pages: AsyncIterable<Page<DepositAddress>>,
@@ -49,7 +49,7 @@ export async function readAddressList(
   return { byRef, others, malformed };
 }
 
-/** Returns the uuid of the address that our run created under a reference, if one is known. */
+/** Returns the uuid of the address that our run created for a reference; undefined if unknown. */
 async function createdUuid(client: Client, account: string, ref: string): Promise<string | undefined> {
   const run = await describeRun(client, addressWorkflowId(account, ref));
   if (run?.status.name !== 'COMPLETED') return undefined;
@@ -63,8 +63,8 @@ async function createdUuid(client: Client, account: string, ref: string): Promis
 }
 
 /**
- * Decides whether an address is ours: anybody may give an address a callback URL of our form. Its
- * genuine token shows it, or the run that created it; `ifUnknown` counts where neither is known.
+ * Decides whether an address is ours: anybody may use a callback URL of our form. Its genuine token
+ * proves it, or the run that created it; otherwise `ifUnknown` counts.
  */
 export async function isOurs(
   client: () => Client,
@@ -77,7 +77,7 @@ export async function isOurs(
   return created === undefined ? ifUnknown : created === address.uuid;
 }
 
-/** Searches the address of a reference. Of several ones everyone must take the same, the oldest. Throws NoReading. */
+/** Returns the address of a reference, the oldest if there are several. Throws NoReading. */
 export async function searchAddress(
   service: PaymentService,
   { ref, currency, network, ...owner }: Owner & { ref: string; currency: string; network: string },
@@ -91,20 +91,20 @@ export async function searchAddress(
   );
 }
 
-/** An address as callers get it. */
+/** Returns an address as callers see it. */
 export const shownAddress = (address: DepositAddress): DepositAddress => ({
   ...address,
   callback_url: withoutToken(address.callback_url),
 });
 
-/** Dates are opaque, but of one format; the uuid makes the order total. */
+/** Dates are opaque but have one format. The uuid makes the order total. */
 const byAge = (a: DepositAddress, b: DepositAddress): number =>
   a.created_at.localeCompare(b.created_at) || a.uuid.localeCompare(b.uuid);
 
-/** The addresses of one account, shared by a worker: hundreds of pages are read for one caller at a time. */
+/** Addresses of one account, shared in a worker, because a reading costs hundreds of pages. */
 export class SharedAddresses {
   #byRef: AddressList['byRef'] = new Map();
-  /** Start of the newest reading of the whole list. */
+  /** Start of the newest complete reading. */
   #listedAtMs = Number.NEGATIVE_INFINITY;
   #pending?: Promise<void>;
 
@@ -114,8 +114,9 @@ export class SharedAddresses {
   ) {}
 
   /**
-   * The addresses of a reference; usually one, more after an uncertain create. Known ones that suffice are returned at
-   * once; else the list is read, unless that was begun after `sinceMs`. Throws service errors, and NoReading.
+   * Returns the addresses of a reference, usually one. Sufficient known ones return at once;
+   * otherwise the list is read, unless a reading began after `sinceMs`. Throws service errors, and
+   * NoReading.
    */
   async of(ref: string, sinceMs: number, suffices: (listed: Listed) => boolean): Promise<readonly Listed[]> {
     for (;;) {

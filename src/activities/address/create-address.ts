@@ -17,14 +17,17 @@ import { AttemptDeadline, confirmSend, retryAfterOf, verdictOfError } from '../o
 import { type InForce, protectionsIn } from '../protections.js';
 import { searchAddress, shownAddress } from './address-list.js';
 
-/** Input of the `depositAddress` workflow, checked. */
+/** Checked input of the `depositAddress` workflow. */
 const addressInputSchema = z.strictObject({
   account: z.string().optional(),
   ref: shownName(ADDRESS_REF_FORMAT, 'must match [A-Za-z0-9_-]{1,64}'),
   address: addressCreateSchema,
 });
 
-/** Unique by our reference, so that an address of an uncertain create is found by it. Throws InvalidInput. */
+/**
+ * Returns the callback URL, unique by reference, which finds the address after an uncertain create.
+ * Throws InvalidInput.
+ */
 function addressCallbackUrl({ callback }: ActivityDeps, account: string, ref: string): string {
   const [key] = callback?.tokenKeys ?? [];
   if (callback && key) return callbackUrl(callback.baseUrl, key, { kind: 'address', account, ref });
@@ -32,7 +35,7 @@ function addressCallbackUrl({ callback }: ActivityDeps, account: string, ref: st
   throw invalidInput([{ field: 'ref', reason }]);
 }
 
-/** One attempt to create a permanent address: search → send. Runs once; the workflow decides what follows. */
+/** Runs one attempt to create an address: search, then send. The workflow decides what follows. */
 export function createAddressActivity(deps: ActivityDeps) {
   return async function createAddress(asked: CreateAddressInput): Promise<CreateAddressAnswer> {
     const { account: name, input, knownRun } = asked;
@@ -52,7 +55,7 @@ export function createAddressActivity(deps: ActivityDeps) {
     if (knownRun !== undefined && runId !== knownRun) {
       return { kind: 'uncertain', reason: 'the workflow was reset', timedOut: true, ...(runId && { resetRun: runId }) };
     }
-    // The attempt before this one may be sending still.
+    // The previous attempt may still be sending.
     if (isRepeated()) return { kind: 'uncertain', reason: 'the server repeated the create attempt', timedOut: true };
     try {
       const created = await service.createDepositAddress(
@@ -81,7 +84,9 @@ const notSent = (what: string, error: unknown): CreateAddressAnswer => ({
   ...retryAfterOf(error),
 });
 
-/** Searches the address of a reference; null = the whole list was read and it is not there. Repeated until answered. */
+/**
+ * Searches the address of a reference; null if the whole list lacks it. Repeated until answered.
+ */
 export function findAddressActivity(deps: ActivityDeps) {
   return async function findAddress({ account, input, delayMs }: FindAddressInput): Promise<FoundAddress | null> {
     if (delayMs && activityInfo().attempt === 1) throw comeBackIn(delayMs, 'waiting before the search');

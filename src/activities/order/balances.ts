@@ -11,20 +11,20 @@ import {
 } from '../../contract/service-objects.js';
 import { rateEntryOf } from '../../validation/rate-checks.js';
 
-/** The balance of one currency; undefined where there is none, or none that can be read. */
+/** Returns the balance of a currency; undefined if there is none or it is unreadable. */
 export function balanceIn(balances: Balances, currency: string): Balance | undefined {
   const entry = Object.hasOwn(balances, currency) ? balances[currency] : undefined;
   return entry && !isMalformed(entry) ? entry : undefined;
 }
 
-/** Said where the balance that an order is paid from cannot be read, which does not mean that there is none. */
+/** Returns a note if the balance that pays an order is unreadable. It may exist. */
 export function unreadableBalance(balances: Balances, type: OrderType, request: CreateRequest): string | undefined {
   const { currencyFrom } = orderSides(type, request);
   const entry = Object.hasOwn(balances, currencyFrom) ? balances[currencyFrom] : undefined;
   return entry && isMalformed(entry) ? `the balance in ${currencyFrom} could not be read` : undefined;
 }
 
-/** fixed + max(percent, min): what the service takes of an amount on a side, before it rounds. */
+/** Returns the service's commission on a side: fixed + max(percent, min), before rounding. */
 export function commission(entry: RateEntry, side: 'from' | 'to', amount: Big): Big {
   const byPercent = amount.times(decimalOrZero(entry[`fee_percent_${side}`])).times('0.01');
   const least = decimalOrZero(entry[`min_fee_amount_${side}`]);
@@ -32,7 +32,8 @@ export function commission(entry: RateEntry, side: 'from' | 'to', amount: Big): 
 }
 
 /**
- * Returns why the balance does not cover an order by `amount` with its fees; undefined = unknown or covered.
+ * Returns why the balance does not cover an order by `amount` with its fees; undefined if it does
+ * or is unknown.
  */
 export function shortfall(
   balances: Balances,
@@ -49,7 +50,7 @@ export function shortfall(
   return `the balance of ${toAmount(available)} ${currencyFrom} is less than ${toAmount(needed)} (with fees)`;
 }
 
-/** With the commissions of both sides where they are one currency: an upper estimate, whoever pays them. */
+/** Adds the commissions of both sides in one currency: an upper estimate for either payer. */
 function withFees(entry: RateEntry, amount: Big): Big {
   const needed = amount.plus(commission(entry, 'from', amount));
   return entry.currency_from === entry.currency_to ? needed.plus(commission(entry, 'to', amount)) : needed;

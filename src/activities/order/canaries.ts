@@ -1,6 +1,6 @@
 import type { Order } from '../../contract/service-objects.js';
 
-/** An order that is known to exist. */
+/** Order that is known to exist. */
 export interface Canary {
   id: string;
   uuid: string;
@@ -10,26 +10,26 @@ export interface Canary {
   answers: Set<number>;
 }
 
-/** So many are kept, the youngest: they tell most about a list that lags behind. */
+/** Maximum number of canaries. The youngest are kept: they reveal a delayed list best. */
 const MOST_KEPT = 64;
-/** So many that were used are remembered: none of them may be in the answer to a later request. */
+/** Maximum number of used canaries to remember. None may be used again. */
 const MOST_SPENT = 2_000;
-/** One that more answers showed is no canary any more: it would take memory to know with which others. */
+/** Maximum answers per canary. Orders in more answers are dropped, to save memory. */
 const MOST_ANSWERS = 200;
 
 /**
- * Orders of one account that are known to exist. A list without two of them, never asked for or
- * shown together before, is cut off, old, of another account, or of another request.
+ * Known orders of one account. Each list must show two of them that were never asked for or shown
+ * together; otherwise it is cut, old, or of another account or request.
  */
 export class Canaries {
   readonly #known = new Map<string, Canary>();
   readonly #spent = new Set<string>();
   #answers = 0;
 
-  /** Each is used from `lagMs` after it was noted: a list may be so far behind. */
+  /** Each order is used from `lagMs` after it was recorded, because a list may be delayed. */
   constructor(private readonly lagMs: number) {}
 
-  /** Notes the orders of one answer of the service. */
+  /** Records the orders of one answer. */
   note(orders: readonly Order[]): void {
     const [notedAtMs, answer] = [performance.now(), this.#answers];
     this.#answers += 1;
@@ -43,20 +43,20 @@ export class Canaries {
     for (const { id } of this.#youngest().slice(MOST_KEPT)) this.#known.delete(id);
   }
 
-  /** Those that may be used now, the youngest first. */
+  /** Returns the usable orders, youngest first. */
   usable(): Canary[] {
     const untilMs = performance.now() - this.lagMs;
     return this.#youngest().filter(({ notedAtMs }) => notedAtMs <= untilMs);
   }
 
-  /** Two that were never taken before; undefined where there are none. */
+  /** Returns two orders that were never taken; undefined if there are none. */
   pair(): readonly [Canary, Canary] | undefined {
     const [first, ...others] = this.usable();
     const last = first && others.find(({ answers }) => isDisjoint(answers, first.answers));
     return last && [first, last];
   }
 
-  /** The same, never to be had again. */
+  /** Returns such a pair and never returns it again. */
   take(): readonly [Canary, Canary] | undefined {
     const pair = this.pair();
     for (const { id } of pair ?? []) this.#spend(id);

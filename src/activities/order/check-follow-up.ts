@@ -9,13 +9,15 @@ import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { noReading, retryOrTell } from '../failures.js';
 import { shortfall, unreadableBalance } from './balances.js';
 
-/** Asks fresh rates and balances whether a follow-up can be had, and who pays the commissions. Sends nothing. */
+/**
+ * Checks a follow-up against fresh rates and balances, and who pays the commissions. Sends nothing.
+ */
 export function checkFollowUpActivity(deps: ActivityDeps) {
   return async function checkFollowUp(input: CheckFollowUpInput): Promise<FollowUpCheck> {
     const account = accountOf(deps, input.account);
     const { type, request, order } = input;
     try {
-      // Refused here, a wallet that a person mistyped costs neither an order id nor a failed follow-up.
+      // A mistyped wallet is refused here, which costs no order id and no failed follow-up.
       const checked = validateOrderInput(
         type,
         { order: request },
@@ -23,7 +25,7 @@ export function checkFollowUpActivity(deps: ActivityDeps) {
       );
       if ('errors' in checked) return refused(describeFieldErrors(checked.errors));
       const rates = await account.service.rates();
-      // No reading: neither offered nor not.
+      // Without readable rates, the follow-up is neither offered nor refused.
       const unreadable = uncheckableBy(rates, type, request) ?? uncheckableBy(rates, order.type, order.request);
       if (unreadable) throw noReading(unreadable);
       const orderPayers = payersOf(rates, order.type, order.request);

@@ -11,12 +11,12 @@ import { reasonOf } from '../failures.js';
 import type { InForce } from '../protections.js';
 
 /**
- * Asks the server whether this attempt still counts, and leaves `details` there. Throws if it was
- * given up, cancelled or paused: a worker that was stopped cannot know that itself.
+ * Throws if the server gave this attempt up, cancelled or paused it, and stores `details` there. A
+ * worker that stood still cannot know that itself.
  */
 export async function confirmAttempt(details: unknown): Promise<void> {
   const { taskToken, activityId, workflowExecution, workflowNamespace: namespace = '' } = activityInfo();
-  // A task token says nothing of whose it is, and what is bound to nobody is refused where payloads must be bound.
+  // A task token does not name its workflow, and required encryption refuses unbound payloads.
   const serializationContext: ActivitySerializationContext = {
     type: 'activity',
     namespace,
@@ -27,7 +27,7 @@ export async function confirmAttempt(details: unknown): Promise<void> {
   await getClient().activity.heartbeat(taskToken, details, { serializationContext });
 }
 
-/** A create that is given up right before its request is written. `verdict`: answer of its attempt. */
+/** Thrown right before the request would be written. `verdict`: answer of the attempt. */
 export class GivenUpError extends Error {
   constructor(
     readonly verdict: Extract<CreateVerdict, { kind: 'notSent' | 'stale' | 'uncertain' }> = notSent(
@@ -38,7 +38,10 @@ export class GivenUpError extends Error {
   }
 }
 
-/** The last step before a create is written; `details` reach the workflow even if this worker dies. Throws GivenUpError. */
+/**
+ * Runs last before a create is written. `details` reach the workflow even if this worker dies.
+ * Throws GivenUpError.
+ */
 export async function confirmSend(
   { confirmAttempt, isCopied }: ActivityDeps,
   deadline: AttemptDeadline,
@@ -54,30 +57,30 @@ export async function confirmSend(
   await confirmAttempt(details).catch(tooOld);
   const late = await times?.tooLate();
   if (late) throw new GivenUpError(late);
-  // Last of all, because the waits for the rate limit and the server lie in between.
+  // Checked last, because waits for the rate limit and the server come before.
   if (!deadline.allowsSend()) tooOld();
 }
 
-/** An attempt may use this much of its 60 s: what is left covers the report to the server. */
+/** Usable part of an attempt's 60 s. The rest covers the report to the server. */
 const ATTEMPT_MS = 50_000;
 
-/** A send needs this much: HTTP total 20 s and a margin. */
+/** Minimum time for a send: 20 s for HTTP, and a margin. */
 const NEEDED_FOR_SEND_MS = 25_000;
 
 /**
- * Age of one create attempt: a worker that was stopped must not send later. It uses two clocks,
- * because one stands still while a machine sleeps and the other may be set.
+ * Age of a create attempt: a worker that stood still must not send later. Uses two clocks, because
+ * one stops while a machine sleeps and the other may be set.
  */
 export class AttemptDeadline {
   readonly #startedAt = performance.now();
   readonly #startedAtWall = Date.now();
 
-  /** Returns true while there is time to send and to hear the answer. */
+  /** Returns true while there is time to send and to receive the answer. */
   allowsSend(): boolean {
     return this.leftToWaitMs() >= 0;
   }
 
-  /** How long the attempt may wait yet before it sends; negative once it is too late. */
+  /** Returns how long the attempt may wait before its send; negative if it is too late. */
   leftToWaitMs(): number {
     return ATTEMPT_MS - NEEDED_FOR_SEND_MS - this.elapsedMs();
   }
@@ -88,7 +91,9 @@ export class AttemptDeadline {
   }
 }
 
-/** Returns when the server handed out this attempt, by the server's clock. Throws if the server gave the attempt up. */
+/**
+ * Returns the server's time at which it handed out this attempt. Throws if it gave the attempt up.
+ */
 async function attemptStartedMs(): Promise<number> {
   const { activityId, workflowExecution: execution, workflowNamespace: namespace } = activityInfo();
   const run = await getClient().workflowService.describeWorkflowExecution({ namespace, execution });
@@ -97,15 +102,17 @@ async function attemptStartedMs(): Promise<number> {
   return Number(time.seconds ?? 0) * 1_000 + (time.nanos ?? 0) / 1e6;
 }
 
-/** When an order may be sent, asked as often as needed during one attempt. */
+/** When an order may be sent. */
 export interface SendTimes {
-  /** Returns why the order is too late to be sent; undefined = it may be sent. */
+  /** Returns why the order is too late to be sent; undefined if it may be sent. */
   tooLate(): Promise<{ kind: 'stale' | 'notSent'; reason: string } | undefined>;
-  /** Returns the rest of its delay, so that it keeps its time however late it is sent; undefined = it has none. */
+  /** Returns the rest of its delay, counted from the start; undefined without a delay. */
   delayMinutes(): number | undefined;
 }
 
-/** Reads the server's clock, if the times of this order need it. Its delay counts from the start of its run. */
+/**
+ * Reads the server's clock if the order's times need it. A delay counts from the start of the run.
+ */
 export async function readSendTimes(
   { nowMs = Date.now, attemptStartedMs: started = attemptStartedMs }: ActivityDeps,
   { startedAtMs, input, late, permission }: CreateOrderInput,
@@ -134,21 +141,21 @@ export async function readSendTimes(
 /** Returns the verdict of an attempt that sent nothing. */
 export const notSent = (reason: string): Extract<CreateVerdict, { kind: 'notSent' }> => ({ kind: 'notSent', reason });
 
-/** Returns the verdict of an attempt that ended before it could have sent; `what` failed with `error`. */
+/** Returns the verdict of an attempt that ended before a send; `what` failed with `error`. */
 export const notSentBecause = (what: string, error: unknown): CreateVerdict =>
   error instanceof RateLimitedError
     ? { kind: 'rateLimited', retryAfterMs: error.retryAfterMs }
     : notSent(`${what} (${reasonOf(error)})`);
 
 /**
- * THE place that says whether a failed create may have been executed. A proxy may answer any
- * status after it passed the request: only PAYMENT_NOT_EXECUTED_STATUSES proves anything.
+ * Decides whether a failed create may have been executed. A proxy may answer any status after it
+ * passed the request on: only PAYMENT_NOT_EXECUTED_STATUSES proves anything.
  */
 export function verdictOfError(error: unknown, { notExecutedStatuses }: InForce): CreateVerdict {
   if (error instanceof GivenUpError) return error.verdict;
   if (error instanceof NotSentError) return notSent(`no connection (${error.reason})`);
   if (error instanceof AuditNotWrittenError) return notSent(error.message);
-  // Believed only after absence was read, by the workflow: it may also mean that the id exists already.
+  // The workflow believes it only after it has read absence: it may also mean that the id exists.
   if (error instanceof RejectedError) {
     return { kind: 'rejected', ...(error.excerpt !== undefined && { excerpt: error.excerpt }) };
   }
@@ -156,15 +163,15 @@ export function verdictOfError(error: unknown, { notExecutedStatuses }: InForce)
   if (hasStatus && notExecutedStatuses.includes(error.status)) {
     return notSentBecause('the service executes nothing that it answers so', error);
   }
-  // 429 and 5xx, time-out, reset, redirect, 401, garbage: known or not, it may have reached the service.
+  // 429, 5xx, time-out, reset, redirect, 401, garbage: the create may have reached the service.
   return { kind: 'uncertain', reason: `the create got no clear answer (${reasonOf(error)})`, ...retryAfterOf(error) };
 }
 
-/** Returns how long the service asked to wait, in milliseconds, as a field to spread; {} where it did not. */
+/** Returns the service's retry time in ms as a field to spread; {} without one. */
 export const retryAfterOf = (error: unknown): { retryAfterMs?: number } =>
   error instanceof RateLimitedError ? { retryAfterMs: error.retryAfterMs } : {};
 
-/** Returns what is sent: the checked request, what is left of its delay, and where the service calls back. */
+/** Returns the request to send: checked, with the rest of its delay and the callback URL. */
 export function wireRequest(
   { callback }: ActivityDeps,
   { account }: CreateOrderInput,

@@ -41,19 +41,19 @@ import { staleBasis } from './read-outcome.js';
 import { circumstancesOf, elsewhereOf, sentToOf } from './sent-to.js';
 
 /**
- * One attempt to create an order: check → probe → send, at most once (`maximumAttempts: 1`).
- * Fails only with InvalidOrder (nothing sent).
+ * Runs one attempt to create an order: check, probe, send, at most once (`maximumAttempts: 1`).
+ * Fails only with InvalidOrder, when nothing was sent.
  */
 export function createOrderActivity(deps: ActivityDeps) {
   return async function createOrder(attempt: CreateOrderInput): Promise<CreateAnswer> {
     const deadline = new AttemptDeadline();
     const account = accountOf(deps, attempt.account);
-    // Whatever is thought of the input now, the attempt before this one may have sent it.
+    // The previous attempt may have sent it, even if the input is invalid now.
     if (isRepeated()) return leftOpen(deps, account, attempt);
     const checked = checkedRequest(deps, account, attempt);
     const { request, invalid } = checked;
     const tooSoon = await tooSoonAfterRestore(deps, account, attempt.type);
-    // Read before the probe: nothing is waited for between its answer and the turn of the create.
+    // Read before the probe, so that nothing delays the create after its answer.
     const terms = await readTerms(deps, account, attempt, request);
     const sending: Sending = { deps, account, attempt, ...checked, terms, deadline, tooSoon };
     const elsewhere = elsewhereOf(account, attempt.sentTo);
@@ -66,24 +66,27 @@ export function createOrderActivity(deps: ActivityDeps) {
     return {
       ...verdict,
       ...circumstancesOf(deps, account, invalid ? undefined : payersOf(terms.rates, attempt.type, request)),
-      // An order that exists needs no proof that there is none.
+      // An order that exists needs no proof of absence.
       ...(!isOurs && pinned),
       ...(tooSoon && { restoredAtMs: tooSoon.restoredAtMs }),
-      // The next attempt may reach a worker that has none.
+      // The next attempt may reach a worker without caps.
       ...(!('order' in verdict) && capsOn(attempt.type, request, capsFor(deps, account, attempt))),
-      // Of the first run the workflow knows it.
+      // In the first run, the workflow knows it.
       ...(attempt.firstExecutionRunId === runId() && { runId: undefined }),
       ...(notes.size > 0 && { notes: [...notes] }),
     };
   };
 }
 
-/** The attempt before this one may have sent, and may be sending still: only the workflow's readings can tell. */
+/**
+ * Returns the verdict after a repeated attempt: the previous one may have sent, or still send. Only
+ * the workflow's readings can tell.
+ */
 function leftOpen(deps: ActivityDeps, account: Account, attempt: CreateOrderInput): CreateAnswer {
   const closed = sendGate(attempt);
   if (closed) return { ...closed, ...circumstancesOf(deps, account) };
   const left: Pinned | Refused | undefined = activityInfo().heartbeatDetails;
-  // An answer must say where it was sent. Without one, the workflow treats the account as unknown.
+  // The account must be known. Without it, the workflow treats the account as unknown.
   if (isRefused(left)) throw new PayloadDecryptionError(left.why, left.kind);
   const reason = 'the server repeated the create attempt';
   if (!left) throw ApplicationFailure.nonRetryable(`${reason}, and nothing says where the one before it sent to`);
@@ -91,19 +94,23 @@ function leftOpen(deps: ActivityDeps, account: Account, attempt: CreateOrderInpu
   return { kind: 'uncertain', reason, timedOut: true, pace: protectionsIn(deps, account).pace, runId: runId(), sentTo };
 }
 
-/** A request with `notes` on passed checks. `invalid`: it is refused, unless the probe finds its order. */
+/**
+ * Request with `notes` on passed checks. `invalid`: it is refused unless the probe finds its order.
+ */
 interface Checked {
   request: CreateRequest;
   notes: Set<string>;
   invalid?: ApplicationFailure;
 }
 
-/** Checks the request. Throws InvalidOrder, unless less strict checks may have let it be sent before. */
+/**
+ * Checks the request. Throws InvalidOrder, unless it may have been sent under less strict checks.
+ */
 function checkedRequest(deps: ActivityDeps, account: Account, attempt: CreateOrderInput): Checked {
   const { type, input, followUp = false } = attempt;
   const { formatChecks } = account;
   const checked = validateOrderInput(type, input, { followUp, formatChecks, started: true });
-  // Without its basis nobody could tell whether a follow-up may still be sent.
+  // Without its preconditions, nobody could tell whether a follow-up may still be sent.
   const lacksBasis = 'input' in checked && followUp && !checked.input.followUpOf;
   const errors = lacksBasis ? [{ field: 'followUpOf', reason: 'required' }] : 'errors' in checked && checked.errors;
   if ('input' in checked && !errors) {
@@ -118,7 +125,7 @@ function checkedRequest(deps: ActivityDeps, account: Account, attempt: CreateOrd
   return { request, notes: new Set(), invalid };
 }
 
-/** One attempt that may send, with its checked request. */
+/** Attempt that may send, with its checked request. */
 interface Sending extends Checked {
   deps: ActivityDeps;
   account: Account;
@@ -126,7 +133,7 @@ interface Sending extends Checked {
   terms: Terms;
   deadline: AttemptDeadline;
   tooSoon: Restored | undefined;
-  /** Where it was sent, once it may have been. */
+  /** Account of the send, once it may have happened. */
   pinned?: Pinned;
 }
 
@@ -138,7 +145,7 @@ async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
   } catch (error) {
     return notSentBecause("the server's clock could not be read", error);
   }
-  // Not read if nothing is sent anyway: what is absent so soon after a restore says nothing.
+  // Not read if nothing will be sent: absence so soon after a restore proves nothing.
   const stale = tooSoon || invalid ? undefined : await refuseStale(account, attempt);
   if (stale && stale.kind !== 'stale') return stale;
   const place = account.limiter.place({
@@ -154,7 +161,7 @@ async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
       if (await place.take(freshUntilMs(account))) break;
     }
   } catch (error) {
-    // What limits refuse ends the order.
+    // A refusal by limits ends the order.
     if (error instanceof ApplicationFailure) throw error;
     return notSentBecause('the limit left no turn for the create', error);
   } finally {
@@ -163,14 +170,14 @@ async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
   return send(sending, times);
 }
 
-/** A probe may be this old when the turn of its create comes. */
+/** Maximum age of a probe when its create's turn comes. */
 const PROBE_FRESH_MS = 2_000;
 
-/** Under a limit of less than one request a second the turn after the probe's own comes later. */
+/** Below one request per second, the turn comes later than this after the probe. */
 const freshUntilMs = ({ limiter }: Account): number =>
   performance.now() + Math.max(PROBE_FRESH_MS, 3 * limiter.intervalMs);
 
-/** Why nothing may be sent, by a probe made now; undefined = the create may go. */
+/** Probes and returns why nothing may be sent; undefined if the create may be sent. */
 async function refusedByProbe(
   sending: Sending,
   { stale, heldUp, times }: { stale: CreateVerdict | undefined; heldUp: boolean; times: SendTimes },
@@ -181,60 +188,60 @@ async function refusedByProbe(
   try {
     seen = await probeBefore(account, attempt, request, heldUp);
   } catch (error) {
-    // A look-up that failed proves nothing, so nothing is sent.
+    // A failed look-up proves nothing, so nothing is sent.
     return notSentBecause('the probe before the create failed', error);
   }
   if (seen.kind === 'duplicates') return seen;
   if (seen.kind === 'found') {
     const { kind: _, differences, ...ours } = seen;
-    // An order in another form is ours, too: our id is of this one payment, whoever sent it.
+    // An order under another form of our id is ours, too, because the id means one payment.
     if (differences.length > 0) return { kind: 'conflict', order: seen.order, differences };
     return { kind: 'adopted', ...ours, ...aboveLimits(caps, { ...attempt, request }, seen.order) };
   }
-  // What was proven or permitted earlier never replaces the probe just made.
+  // Earlier proofs or permissions never replace the probe just made.
   const refused = sendGate(attempt) ?? (tooSoon && notSent(tooSoon.reason)) ?? (await times.tooLate());
   if (refused) return refused;
-  // After the probe, since an order that was sent before is followed whatever is thought of it now.
+  // Checked after the probe, because an order that was sent before is followed in any case.
   if (stale) return stale;
   if (invalid) throw invalid;
-  // InvalidOrder says that no order exists, so that limits decide on first sends alone.
+  // InvalidOrder means that no order exists, so limits decide only on first sends.
   if (attempt.permission === 'first') {
     for (const note of refuseBeyondLimits(account, attempt.type, request, terms)) notes.add(note);
   }
   const cap = exceededCap(caps, attempt.type, request, terms.rates, attempt.approved);
-  // The service gave rates a short time ago: no operator is needed for one failed read.
+  // The service gave rates a short time ago, so one failed read needs no operator.
   if (cap && !terms.rates && cap.amount === undefined && (await account.rates.current())) {
     return notSent('the rates that a cap depends on could not be read again');
   }
   return cap && { kind: 'overCap', ...cap };
 }
 
-/** Only where nothing was sent before may the answer to a group of probes say so. */
+/** Returns a probe. Only if nothing was sent before may a group's answer serve. */
 const probeBefore = (account: Account, attempt: CreateOrderInput, request: CreateRequest, heldUp: boolean) =>
   attempt.permission === 'first' && !sendGate(attempt)
     ? probeFirst(account, attempt.type, request, probePatience(account, heldUp))
     : probe(account.service, attempt.type, request);
 
 /**
- * THE gate before every send, behind the workflow's decision (`next-action.ts`): only an activity
- * knows its run. Returns why nothing may be sent; undefined = it is open.
+ * Returns why nothing may be sent, after the workflow's decision (`next-action.ts`); undefined if
+ * it may. Only an activity knows the run that it serves.
  */
 function sendGate({ permission, firstExecutionRunId, provenIn }: CreateOrderInput): CreateVerdict | undefined {
   if (permission === 'none') return { kind: 'uncertain', reason: 'an earlier create is not proven absent' };
   const permittedIn = permission === 'first' ? firstExecutionRunId : (provenIn ?? runId());
   if (permittedIn === runId()) return undefined;
-  // The run that this one was cut from by a reset may have a create on its way that no probe shows yet.
+  // The run before the reset may have a create in flight that no probe shows yet.
   return { kind: 'uncertain', reason: 'the workflow was reset', reset: true };
 }
 
-/** A follow-up that may be sent now is sent only while what it was made for still holds. */
+/** Throws unless a follow-up's preconditions still hold. */
 async function refuseStale(account: Account, attempt: CreateOrderInput): Promise<CreateVerdict | undefined> {
   if (!attempt.followUp || sendGate(attempt)) return undefined;
   const { order, followUpOf = [] } = attempt.input as RunInput;
   return staleBasis(account, followUpOf, order.order_id);
 }
 
-/** What is written before a send, and answered after it. */
+/** Stored before a send and returned after it. */
 type Pinned = Pick<Circumstances, 'sentTo'>;
 
 const runId = (): string | undefined => activityInfo().workflowExecution?.runId;
@@ -251,11 +258,11 @@ async function send(sending: Sending, times: SendTimes): Promise<CreateVerdict> 
     const order = await account.service.createOrder(attempt.type, wire, {
       turn: 'taken',
       beforeSend: async () => {
-        // First, since a slow disk must not make the attempt older than what is confirmed next.
+        // First, so that a slow disk does not age the confirmed attempt.
         await recordSend(deps, attempt, request);
         await confirmSend(deps, deadline, pinned, times);
         sending.pinned = pinned;
-        // Temporal failed over since the attempt began: the probe before this send proves nothing.
+        // Temporal failed over after the attempt began, so the probe proves nothing.
         if (await tooSoonAfterRestore(deps, account, attempt.type)) throw new GivenUpError();
       },
     });
@@ -270,7 +277,7 @@ async function send(sending: Sending, times: SendTimes): Promise<CreateVerdict> 
   }
 }
 
-/** A 200 counts only when it carries our order; a foreign or crossed answer says nothing about ours. */
+/** Returns the verdict of a 200. It counts only if it shows our order. */
 function verdictOfAnswer({ type }: CreateOrderInput, request: CreateRequest, order: Order): CreateVerdict {
   const { hard, soft } = echoDifferences(type, request, order);
   if (hard.length === 0) return { kind: 'accepted', order, ...(soft.length > 0 && { soft }) };

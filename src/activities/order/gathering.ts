@@ -1,28 +1,28 @@
 import { NotSentError, RateLimitedError } from '../../payment-service/errors.js';
 
-/** How long a question may wait for others, and what takes it back. */
+/** How long a question may wait for others, and its cancellation. */
 export interface Patience {
   patienceMs: number;
-  /** Others are sure to come: even the first one waits for them. */
+  /** Others will come, so even the first question waits. */
   othersCome?: boolean;
   signal?: AbortSignal;
 }
 
-/** How an answer of a group is read, and how the question is asked alone. */
+/** How to read a group's answer, and how to ask alone. */
 export interface Ways<A, T> {
   shown: (answer: A) => T;
   alone: () => Promise<T>;
 }
 
-/** What one group may hold, and how many may wait in all groups of a gathering. */
+/** Maximum size of a group, and maximum waiting questions in all groups. */
 export interface GatheringLimits {
   most: number;
   mostWaiting: number;
 }
 
 /**
- * One request for a group. `close` ends joining and returns the questions. An answer of undefined
- * counts for nothing: the question is asked alone.
+ * Asks one request for a group. `close` ends joining and returns the questions. If the answer is
+ * undefined, each question is asked alone.
  */
 export type AskGroup<Q, A> = (close: () => readonly Q[]) => Promise<(question: Q) => A | undefined>;
 
@@ -36,19 +36,22 @@ interface Group<Q, A> {
   members: Set<Member<Q, A>>;
   leavesAtMs: number;
   timer?: NodeJS.Timeout;
-  /** Its request is asked for: others may join until it is built, which may take as long as the turn of the rate limit. */
+  /** The request has started. Others may join until its turn at the rate limit. */
   left: boolean;
 }
 
-/** After a group that nobody got an answer from, questions are asked alone for so long. */
+/** After a group without an answer, questions are asked alone for this time. */
 const REST_MS = 5_000;
 
-/** Where more than this share, and more than a few, get no answer, the next groups are smaller: the service may cut its lists. */
+/**
+ * If more than this share, and more than a few, get no answer, the next groups are smaller: the
+ * service may cut its lists.
+ */
 const UNANSWERED = { share: 0.1, few: 3 };
 
 /**
- * Questions that one request answers together. A group leaves at the earliest deadline of its
- * members or when it is full; a single question waits only if others are sure to come.
+ * Questions that one request answers together. A group is sent at its earliest deadline or when
+ * full; a single question waits only if others will come.
  */
 export class Gathering<Q, A> {
   #open?: Group<Q, A>;
@@ -64,7 +67,7 @@ export class Gathering<Q, A> {
     this.#most = limits.most;
   }
 
-  /** Asks one question, with others or alone. Throws what `alone` throws, and RateLimitedError. */
+  /** Asks one question, in a group or alone. Throws what `alone` throws, and RateLimitedError. */
   async ask<T>(question: Q, patience: Patience, { shown, alone }: Ways<A, T>): Promise<T> {
     const { patienceMs, othersCome = false, signal } = patience;
     const nowMs = performance.now();
@@ -98,7 +101,7 @@ export class Gathering<Q, A> {
     });
   }
 
-  /** Too many hold a slot, and half of those that may are in this group: what is under way before it gives back the others. */
+  /** Returns true if too many questions hold a slot and half of them are in this group. */
   #isCrowded({ members }: Group<Q, A>): boolean {
     const { mostWaiting } = this.limits;
     return this.#asking >= mostWaiting && members.size >= mostWaiting / 2;
@@ -115,12 +118,12 @@ export class Gathering<Q, A> {
     if (group.left) return;
     group.left = true;
     clearTimeout(group.timer);
-    // One that nobody joined asks as it would have without any group.
+    // A question that nobody joined is asked as if there were no groups.
     if (group.members.size < 2) this.#answer(this.#close(group), () => undefined);
     else void this.#send(group);
   }
 
-  /** Nobody joins any more. */
+  /** Closes a group. */
   #close(group: Group<Q, A>): readonly Member<Q, A>[] {
     if (this.#open === group) this.#open = undefined;
     return [...group.members];
@@ -132,7 +135,7 @@ export class Gathering<Q, A> {
       this.#answer(this.#close(group), answerOf);
     } catch (error) {
       const members = this.#close(group);
-      // Too many requests: those of its members alone would be refused, too.
+      // After a 429, its members would be refused alone, too.
       if (error instanceof RateLimitedError) for (const { reject } of members) reject(error);
       else this.#answer(members, () => undefined);
     }

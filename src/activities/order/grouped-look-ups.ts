@@ -6,44 +6,48 @@ import { Canaries, type Canary } from './canaries.js';
 import { Gathering, type Patience, type Ways } from './gathering.js';
 import { Witnesses } from './witnesses.js';
 
-/** An order that was seen before: only an item with both counts as this one. */
+/** Order that was seen before. Only an item with both ids is this order. */
 export interface KnownOrder {
   orderId: string;
   orderUuid: string;
 }
 
-/** Most orders of one request that finds orders, below the documented 1000. */
+/** Maximum orders per request for known orders, below the documented 1000. */
 const MOST_KNOWN = 900;
-/** Most probes of one request: each answer must be provably whole, and one that is not costs them all a request. */
+/**
+ * Maximum probes per request. An answer that is not provably whole costs each of them a request.
+ */
 const MOST_PROBES = 30;
-/** So many orders the list must have shown at once before a full group of probes may be believed: more than it asks for. */
+/** Orders that one answer must have shown before a full group of probes is believed. */
 const SHOWN_FOR_PROBES = MOST_PROBES + 3;
-/** A smaller group saves nothing worth its doubt. */
+/** Minimum probes per group. Fewer save too little. */
 const FEWEST_PROBES = 2;
-/** From so many orders in an answer nothing is absent by it: a service that has begun to cut its lists cuts no lower. */
+/**
+ * An answer with this many orders proves no absence: the service may have begun to cut its lists.
+ */
 const FEW = 10;
-/** Whoever waits for a group that the service leaves without an answer goes on alone; soon where somebody waits for it. */
+/** Maximum wait for a group's answer before a question is asked alone; 'soon' if somebody waits. */
 const TIMEOUT_MS = { soon: 2_000, late: 5_000 };
-/** How far the list may lag behind. A probe is no older when its create is sent. */
+/** Maximum delay of the list. A probe is never older when its create is sent. */
 const LAG_MS = 2_000;
 
-/** Settings of an account's grouped look-ups. */
+/** Options of an account's grouped look-ups. */
 export interface GroupedLookUpsOptions {
-  /** Look-ups of a kind under way, waiting or asking, from which on a group leaves at once; no end when not given. */
+  /** Number of pending look-ups of a kind from which a group leaves at once. Default: no limit. */
   mostWaiting?: number;
-  /** Age from which an order that was noted may be asked for as a canary; 2 s when not given. */
+  /** Age from which a recorded order may be a canary. Default: 2 s. */
   lagMs?: number;
 }
 
 /**
- * Look-ups of one account that one request of its order list answers. What it does not show is
- * asked for alone, unless the answer is provably whole. One object per key.
+ * Answers look-ups of one account together, by one request of its order list. What the answer lacks
+ * is asked for alone, unless the answer is provably whole. One object per key.
  */
 export class GroupedLookUps {
-  /** What readings are checked by that stand alone. */
+  /** Witnesses of readings that stand alone. */
   readonly witnesses = new Witnesses();
   readonly #canaries: Canaries;
-  /** Most orders of ours that one answer showed: the service neither cuts its list nor the ids at fewer. */
+  /** Most of our orders in one answer: the service cuts neither its list nor the ids below that. */
   #shownAtOnce = 0;
   #calibratedWith = 0;
   readonly #polls: Gathering<KnownOrder, OrderListItem>;
@@ -56,33 +60,33 @@ export class GroupedLookUps {
   ) {
     this.#canaries = new Canaries(lagMs);
     this.#polls = new Gathering((close) => this.#find(close, TIMEOUT_MS.late), { most: MOST_KNOWN, mostWaiting });
-    // Apart from the polls, which wait for long and make long answers: somebody waits for what a callback is about.
+    // Separate from polls, which wait long: somebody waits for these.
     this.#readings = new Gathering((close) => this.#find(close, TIMEOUT_MS.soon), { most: MOST_KNOWN, mostWaiting });
     this.#probes = new Gathering((close) => this.#probe(close), { most: MOST_PROBES, mostWaiting });
   }
 
-  /** Notes an order that the service answered to a create, sent at `sentAtMs`: it exists. */
+  /** Records an order that the service accepted, sent at `sentAtMs`. */
   noteCreated(order: Order, sentAtMs: number): void {
     this.witnesses.noteAccepted(order, sentAtMs);
     this.#canaries.note([order]);
   }
 
-  /** Polls an order that was seen before. */
+  /** Polls a known order. */
   poll = <T>(known: KnownOrder, patience: Patience, ways: Ways<OrderListItem, T>): Promise<T> =>
     isOrderId(known.orderId) ? this.#polls.ask(known, patience, ways) : ways.alone();
 
-  /** Reads an order that was seen before. */
+  /** Reads a known order. */
   read = <T>(known: KnownOrder, patience: Patience, ways: Ways<OrderListItem, T>): Promise<T> =>
     isOrderId(known.orderId) ? this.#readings.ask(known, patience, ways) : ways.alone();
 
-  /** Everything under an order id that nothing was sent under yet; nothing: it is absent. */
+  /** Reads the orders under an id that nothing was sent under yet; [] if it is absent. */
   probe<T>(orderId: string, patience: Patience, ways: Ways<OrderListItem[], T>): Promise<T> {
     const mayBeGrouped =
       this.#canaries.pair() && roomFor(Math.max(this.#shownAtOnce, this.#couldShow())) >= FEWEST_PROBES;
     return mayBeGrouped ? this.#probes.ask(orderId, patience, ways) : ways.alone();
   }
 
-  /** So many known orders the list could be asked for now, beside the next two canaries: no answer may have shown both. */
+  /** Returns how many known orders the list could be asked for besides two canaries. */
   #couldShow = (): number => Math.min(Math.max(this.#canaries.usable().length - 2, 0), SHOWN_FOR_PROBES);
 
   #list(ids: readonly string[], timeoutMs: number): Promise<Page<OrderListItem>> {
@@ -122,7 +126,7 @@ export class GroupedLookUps {
     };
   }
 
-  /** Lets the list show more orders at once, up to what a full group of probes needs: whenever twice as many are known. */
+  /** Reads more orders at once whenever twice as many are known, up to a full group's need. */
   async #calibrate(): Promise<void> {
     const could = this.#couldShow();
     const enough = Math.min(SHOWN_FOR_PROBES, 2 * Math.max(this.#shownAtOnce, this.#calibratedWith));
@@ -133,10 +137,10 @@ export class GroupedLookUps {
   }
 }
 
-/** Orders that a group of probes may name beside its two canaries: fewer in all than the list has shown at once. */
+/** Maximum orders that a group of probes may name besides its canaries. */
 const roomFor = (shownAtOnce: number): number => shownAtOnce - 3;
 
-/** The items that are orders asked for, by uuid; none that is listed twice. */
+/** Returns the requested orders by uuid, without any that are listed twice. */
 function matching(items: readonly OrderListItem[], asked: readonly KnownOrder[]): Map<string, OrderListItem> {
   const idOf = new Map(asked.map(({ orderId, orderUuid }) => [orderUuid, orderId]));
   const found = new Map<string, OrderListItem>();
@@ -151,8 +155,8 @@ function matching(items: readonly OrderListItem[], asked: readonly KnownOrder[])
 }
 
 /**
- * THE place that says whether what an answer lacks is absent: fewer ids than the list has shown
- * at once, both canaries, and only readable items that were asked for, each once.
+ * Decides whether what an answer lacks is absent: few enough ids, both canaries shown, and only
+ * readable, requested items, each once.
  */
 function isWhole(
   { items, malformed }: Page<OrderListItem>,

@@ -22,14 +22,14 @@ import { invalidOrder } from '../failures.js';
 import { protectionsIn } from '../protections.js';
 import { commission, shortfall, unreadableBalance } from './balances.js';
 
-/** A create does not wait long for balances: without them the check is skipped. */
+/** Maximum wait for balances. Without them, a create skips the check. */
 const BALANCES_TIMEOUT_MS = 5_000;
-/** Rates move until the exchange. */
+/** Margin for rates that move before the exchange. */
 const RATES_MOVE = new Big('1.05');
 
-/** A direction is ruled out when the two currencies' smallest orders make it this many times less likely than the other. */
+/** Factor between the likelihoods of two directions at which the less likely one is excluded. */
 const CLEARLY = 50;
-/** Further apart than this, smallest orders have nothing to do with each other. */
+/** Smallest orders that differ by more than this factor are unrelated. */
 const MOST_APART = 30;
 
 const ZERO = new Big(0);
@@ -37,13 +37,13 @@ const ONE = new Big(1);
 const HUNDRED = new Big(100);
 const ROUND_UP = 3;
 
-/** What limits are checked by. Balances are undefined unless they are checked. */
+/** Rates and balances for limits. Balances are undefined unless they are checked. */
 export interface Terms {
   rates: Rates | undefined;
   balances: Balances | 'unread' | undefined;
 }
 
-/** Reads the terms of an attempt: rates as they are now if a cap (PAYMENT_ORDER_CAPS) depends on them. */
+/** Reads the terms of an attempt, with fresh rates if a cap (PAYMENT_ORDER_CAPS) needs them. */
 export async function readTerms(
   deps: ActivityDeps,
   account: Account,
@@ -58,7 +58,7 @@ export async function readTerms(
   return { rates, balances: await balances?.catch(() => 'unread' as const) };
 }
 
-/** Throws InvalidOrder where rates or a balance rule an order out; returns what was not checked. */
+/** Throws InvalidOrder if rates or balance exclude an order. Returns what was not checked. */
 export function refuseBeyondLimits(
   { formatChecks }: Account,
   type: OrderType,
@@ -79,18 +79,18 @@ export function refuseBeyondLimits(
   return [];
 }
 
-/** The two sides of an order: `given` is named by its request with the amount `asked`, `other` is estimated. */
+/** Returns both sides of an order: the request names `given`; `other` is estimated. */
 function sidesOf(type: OrderType, request: CreateRequest): { given: string; other?: string; asked?: Amount } {
   const { amount, amount_to }: RequestFields = request;
   const { currencyFrom, currencyTo } = orderSides(type, request);
   const [given, other] = amount == null ? [currencyTo, currencyFrom] : [currencyFrom, currencyTo];
   const asked = amount ?? amount_to;
-  // A request that was never validated may hold anything.
+  // The request may be unchecked.
   const isAmount = asked != null && SIGNED_AMOUNT_FORMAT.test(asked);
   return { given, ...(other !== given && { other }), ...(isAmount && { asked }) };
 }
 
-/** The most that one order may come to, by currency. */
+/** Maximum amount of one order, by currency. */
 type Caps = ReadonlyMap<string, Amount>;
 
 function capOnEstimate(caps: Caps, type: OrderType, request: CreateRequest): Amount | undefined {
@@ -98,10 +98,13 @@ function capOnEstimate(caps: Caps, type: OrderType, request: CreateRequest): Amo
   return other === undefined ? undefined : caps.get(other);
 }
 
-/** A cap that an order exceeds. Without `amount`, the rates do not show what the order comes to. */
+/** Cap that an order exceeds. Without `amount`, the rates cannot estimate the order. */
 type OverCap = Omit<Extract<CreateVerdict, { kind: 'overCap' }>, 'kind'>;
 
-/** Returns the cap that the given side or the highest estimate of the other one exceeds, unless approved. */
+/**
+ * Returns the exceeded cap of the given side, or of the other side's highest estimate, unless
+ * approved.
+ */
 export function exceededCap(
   caps: Caps,
   type: OrderType,
@@ -116,7 +119,7 @@ export function exceededCap(
   const otherCap = capOnEstimate(caps, type, request);
   const most = otherCap === undefined ? undefined : mostOfOtherSide(type, request, rates);
   const isOtherAbove = otherCap !== undefined && !most?.lte(otherCap);
-  // Every question names the given amount, which never changes: any approval covers it.
+  // Every question names the given amount, which never changes, so any approval covers it.
   if (!isOtherAbove) return isAbove && !approved ? { reason, amount: asked, currency: given } : undefined;
   if (coversEstimate(approved, other, most)) return undefined;
   const amount = most && toAmount(most);
@@ -127,7 +130,7 @@ export function exceededCap(
   return { reason: texts.filter(Boolean).join('; '), currency: other, ...(amount && { amount }) };
 }
 
-/** An approval covers an estimate up to its amount. One without amount covers only what cannot be estimated. */
+/** Returns true if an approval covers an estimate: up to its amount, or if there is no estimate. */
 function coversEstimate(approved: ApprovedAmount | undefined, currency: string, most: Big | undefined): boolean {
   if (approved?.currency !== currency) return false;
   return most && approved.amount !== undefined ? most.lte(approved.amount) : !most && approved.amount === undefined;
@@ -136,7 +139,7 @@ function coversEstimate(approved: ApprovedAmount | undefined, currency: string, 
 const approvedText = (approved: ApprovedAmount | undefined): string =>
   approved?.amount === undefined ? '' : `${approved.amount} ${approved.currency} is approved`;
 
-/** Returns why an order that the service answered comes to more than caps and approval allow; {} = it does not. */
+/** Returns why an accepted order exceeds caps and approval; {} if it does not. */
 export function aboveLimits(
   caps: Caps,
   { type, request, approved }: Pick<CreateOrderInput, 'type' | 'approved'> & { request: CreateRequest },
@@ -148,7 +151,7 @@ export function aboveLimits(
     { currency: currencyFrom, expected: order.expected_amount_from, fee: order.amount_from_fee },
     { currency: currencyTo, expected: order.expected_amount_to, fee: order.amount_to_fee },
   ];
-  // The service may add its commissions to the amount that the request gives.
+  // The service may add its commissions to the requested amount.
   const fees = sum(sides.map(({ currency, fee }) => (currency === given ? decimalOrZero(fee) : ZERO)));
   for (const { currency, expected } of sides) {
     const cap = caps.get(currency);
@@ -166,7 +169,7 @@ export function aboveLimits(
 export const capsFor = (deps: ActivityDeps, account: Account, { caps = {} }: Pick<CreateOrderInput, 'caps'>) =>
   lowestCaps(protectionsIn(deps, account).caps, Object.entries(caps));
 
-/** Returns the caps on an order's currencies, as a field to spread; {} where there are none. */
+/** Returns the caps of an order's currencies as a field to spread; {} without any. */
 export function capsOn(
   type: OrderType,
   request: CreateRequest,
@@ -178,7 +181,7 @@ export function capsOn(
   return own.length > 0 ? { caps: Object.fromEntries(own) } : {};
 }
 
-/** The most that the side not given may come to, with all commissions; undefined where the rates do not tell. */
+/** Returns the highest estimate of the other side with all commissions; undefined without rates. */
 export function mostOfOtherSide(type: OrderType, request: CreateRequest, rates: Rates | undefined): Big | undefined {
   const entry = rates && rateEntryOf(rates, type, request);
   if (!entry) return undefined;
@@ -195,8 +198,8 @@ export function mostOfOtherSide(type: OrderType, request: CreateRequest, rates: 
 }
 
 /**
- * Returns factors from the first currency to the second: it is not documented whether a rate
- * multiplies. The smallest orders of two currencies are alike, which may rule one out.
+ * Returns the factors between two currencies: the direction of a rate is undocumented. Comparing
+ * the smallest orders may exclude one direction.
  */
 function factorsOf(type: OrderType, request: CreateRequest, { exchange_rate }: RateEntry, rates: Rates): Big[] {
   const { currencyFrom, currencyTo } = orderSides(type, request);
@@ -213,7 +216,9 @@ function factorsOf(type: OrderType, request: CreateRequest, { exchange_rate }: R
   return isClear ? [near.factor] : both;
 }
 
-/** Returns the median of a currency's minimums; its smallest unit, or less, is a placeholder. */
+/**
+ * Returns the median of a currency's minimums. Smallest units are placeholders and do not count.
+ */
 function smallestOrder(rates: Rates, currency: string): Big | undefined {
   const minimums = Object.values(rates)
     .flatMap((entries) => Object.values(entries))
@@ -227,7 +232,7 @@ function smallestOrder(rates: Rates, currency: string): Big | undefined {
 
 const timesApart = (a: Big, b: Big): Big => (a.gt(b) ? divide(a, b) : divide(b, a));
 
-/** The amount of which `wanted` is left after the commission of a side; undefined at 100 % and more. */
+/** Returns the amount that leaves `wanted` after a side's commission; undefined from 100 %. */
 function withFee(wanted: Big, entry: RateEntry, side: 'from' | 'to'): Big | undefined {
   const fee = (name: 'fee_percent' | 'fixed_fee_amount' | 'min_fee_amount') =>
     positive(entry[`${name}_${side}`]) ?? ZERO;

@@ -22,17 +22,17 @@ import { comeBackIn, noReading, retryLater } from '../failures.js';
 import { readByOrderId } from './probe.js';
 import { circumstancesOf, elsewhereOf, failedElsewhere } from './sent-to.js';
 
-/** How a workflow reported its order: `how` for people, `shown` as `shownOf` writes it. */
+/** What a workflow reported: `how` for people, `shown` as `shownOf` writes it. */
 interface Reported {
   how: string;
   shown?: string;
   order?: Order;
 }
 
-/** Time until an order's run that is about to end is looked at again. */
+/** Wait for a run that is about to end. */
 const UNTIL_ENDED_MS = 1_000;
 
-/** Looks up an order whose workflow has ended, by its id, and compares it with what that reported. */
+/** Looks up an order whose workflow has ended, and compares it with the workflow's report. */
 export function lookUpEndedActivity(deps: ActivityDeps) {
   return async function lookUpEnded(input: LookUpEndedInput): Promise<LookUpEndedAnswer> {
     if (input.delayMs && activityInfo().attempt === 1) throw comeBackIn(input.delayMs, 'waiting before the look-up');
@@ -57,7 +57,7 @@ export function lookUpEndedActivity(deps: ActivityDeps) {
   };
 }
 
-/** The order runs again, or still: its own run looks it up. */
+/** Returns true if a run of the order is open: that run looks the order up. */
 async function handedOn(client: Client, { ended, byRun }: LookUpEndedInput): Promise<{ kind: 'open' }> {
   if (byRun) throw comeBackIn(UNTIL_ENDED_MS, 'the run of the order is about to end');
   await callTemporal(client, () => client.workflow.getHandle(ended).signal(ORDER_CALLBACK_SIGNAL, {}));
@@ -88,7 +88,7 @@ async function read(account: Account, { ended }: LookUpEndedInput, order?: Order
   return (await readByOrderId(account.service, asked(orderId, order))).reading;
 }
 
-/** What the order is compared with; without one, any order under the id is reported. */
+/** Returns what to compare with. Without an order, any order under the id is reported. */
 function asked(orderId: string, order?: Order): { type: OrderType; request: CreateRequest } {
   const type = order?.order_type ?? '';
   if (order && isOrderType(type)) return { type, request: { ...requestOfOrder(type, order), order_id: orderId } };
@@ -100,13 +100,13 @@ async function readReceipt({ service }: Account, orderUuid: string): Promise<Loo
   return order ? { kind: 'found', order, differences: [] } : { kind: 'absent', said };
 }
 
-/** What a reading shows, as one text. */
+/** Returns a reading as text. */
 function shownBy(reading: LookUpReading): string {
   if (reading.kind === 'found') return shownOf(reading.order);
   return reading.kind === 'absent' ? NO_ORDER : `several orders: ${[...reading.orderUuids].sort().join(', ')}`;
 }
 
-/** Another account proves neither a change nor an absence. */
+/** Returns why another account proves nothing. */
 async function elsewhereBy(
   account: Account,
   client: Client,
@@ -119,14 +119,14 @@ async function elsewhereBy(
   return found && { kind: 'elsewhere', ...found };
 }
 
-/** Undefined for what was encrypted with a key that is not here: then it is not known. */
+/** Returns undefined for values that are encrypted with a missing key. */
 const unlessUnreadable = <T>(reading: Promise<T>): Promise<T | undefined> =>
   reading.catch((error: unknown) => {
     if (PayloadDecryptionError.is(error)) return undefined;
     throw error;
   });
 
-/** What earlier look-ups after this end showed last; undefined if there were none. */
+/** Returns what earlier look-ups after this end showed last; undefined if there were none. */
 async function lastShown(
   client: Client,
   ended: string,

@@ -20,7 +20,7 @@ import { foundOrder, readByOrderId, withoutChanges } from './probe.js';
 import { circumstancesOf, elsewhereOf, failedElsewhere, isOtherEndpoint } from './sent-to.js';
 import { hasFormOf, type LaterWitness } from './witnesses.js';
 
-/** One signed look-up. Everything but a clear reading is repeated by the server, without history. */
+/** Makes one signed look-up. The server repeats everything but a clear reading, without history. */
 export function lookUpOrderActivity(deps: ActivityDeps) {
   return async function lookUpOrder(input: LookUpInput): Promise<LookUpAnswer | ElsewhereAnswer> {
     if (input.delayMs && activityInfo().attempt === 1) throw comeBackIn(input.delayMs, 'waiting before the look-up');
@@ -34,7 +34,7 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
       if (input.awaitsLater && !isAwaited(reading)) throw comeBackIn(AWAITED_MS.reading, NONE_LATER);
       if (reading.kind === 'elsewhere') return reading;
       const readAtMs = await now();
-      // Who pays commissions matters where something is left of an order, which nothing is of a completed one.
+      // Payers matter only if something may be left of the order.
       const payers = await payersNow(account, input, reading);
       if (input.known && input.sentTo) return { ...reading, readAtMs, ...(payers && { payers }) };
       const restored = tooSoon && { restoredAtMs: tooSoon.restoredAtMs };
@@ -58,16 +58,16 @@ async function payersNow({ rates }: Account, { type, request }: LookUpInput, rea
   return isCompleted ? undefined : payersOf(await rates.current(), type, request);
 }
 
-/** Nobody is asked about another account meanwhile: a person has a question before them, or will. */
+/** A person already has a question, or soon will, so another account raises none. */
 const isAwaited = (reading: LookUpReading | ElsewhereAnswer): boolean =>
   reading.kind !== 'elsewhere' && (reading.kind !== 'absent' || reading.control?.later === true);
 
-/** Between two looks whether an order was accepted later, which costs no request, and two readings that are to show it. */
+/** Interval between checks for a later accepted order (no request), and between readings. */
 const AWAITED_MS = { acceptance: 10_000, reading: 60_000 };
 
 const NONE_LATER = 'until the service shows an order that it accepted later';
 
-/** Returns orders that were accepted after ours was sent, however far the worker's clock is ahead of the server's. */
+/** Returns orders that were accepted after ours was sent, whatever the clocks differ by. */
 function laterWitnesses(
   { lookUps }: Account,
   { sentUntilMs, request }: LookUpInput,
@@ -79,7 +79,7 @@ function laterWitnesses(
   return lookUps.witnesses.later(sentUntilMs + aheadMs, nowMs, windowMs, request.order_id);
 }
 
-/** Reads what the order list and the status show under our id, and by which other orders that can be believed. */
+/** Reads the order list and the status under our id, and the orders that make them credible. */
 async function readAbsence(
   account: Account,
   { type, request, sentUntilMs, sentTo }: LookUpInput,
@@ -94,7 +94,7 @@ async function readAbsence(
   if (reading.kind !== 'absent' || sentUntilMs === undefined) return reading;
   const isMissing = ({ order_uuid: uuid }: Witness) => missing.has(uuid);
   const whole = !(earlier && isMissing(earlier)) && !later.some((one) => one.mustBeShown && isMissing(one));
-  // Without an earlier one, nothing shows that orders of another key would be shown.
+  // Without an earlier order, nothing proves that orders of another key would be shown.
   const isSameKey = earlier !== undefined || sentTo === undefined || sentTo.account === account.id;
   const isLater = later.some((one) => one.proves && !isMissing(one) && hasFormOf(one.order_id, orderId));
   const othersFail = lookUps.witnesses.othersFail(orderId);
@@ -118,13 +118,13 @@ async function read(
   if (found) return { kind: 'elsewhere', ...found };
   if (!orderUuid) return readAbsence(account, input, later);
   const reading = shown ?? (await readByUuid(account, input, orderUuid));
-  // Seen before, so that it cannot be absent.
+  // It was seen before, so it cannot be absent.
   if (known && reading.kind === 'absent')
     throw noReading(`the status operation does not show the order (${reading.said})`);
   return reading;
 }
 
-/** An order that was seen before, with others where many are asked for at once: seeing it again is all that counts. */
+/** Reads a known order, in a group if many are due. Only seeing it again counts. */
 function readKnown(account: Account, input: LookUpInput, orderUuid: string): Promise<LookUpReading> {
   return account.lookUps.read({ orderId: input.request.order_id, orderUuid }, patience(account), {
     shown: (item) => foundOrder(input, withoutChanges(item)),
@@ -137,7 +137,9 @@ async function readByUuid({ service }: Account, input: LookUpInput, orderUuid: s
   return order ? foundOrder(input, order) : { kind: 'absent', said };
 }
 
-/** The first look-up of a run that was recovered from the order list; checks its input. Fails with InvalidOrder alone. */
+/**
+ * Makes the first look-up of a recovered run and checks its input. Fails only with InvalidOrder.
+ */
 export function lookUpRecoveredActivity(deps: ActivityDeps) {
   const lookUpOrder = lookUpOrderActivity(deps);
   return async function lookUpRecovered({

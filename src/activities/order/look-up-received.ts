@@ -22,8 +22,8 @@ import { ordersOfIds } from '../orders-of-ids.js';
 import { circumstancesOf, isOtherEndpoint, refuseElsewhere } from './sent-to.js';
 
 /**
- * One signed look-up of a receipt: it must exist and lie on the address of the reference.
- * Fails for good with InvalidOrder alone.
+ * Makes one signed look-up of a receipt, which must be on the reference's address. Fails only with
+ * InvalidOrder.
  */
 export function lookUpReceivedActivity(deps: ActivityDeps) {
   const shared = new Map<string, SharedAddresses>();
@@ -57,7 +57,7 @@ async function read(
   if (!isReceivedType(type)) return { kind: 'foreign', reason: 'it has another type than a receipt' };
   if (!order.deposit_address) return { kind: 'unplaced', reason: 'it has no deposit address' };
   const isOn = ({ address }: Listed) => liesOn(order, address);
-  // A list that takes longer than an attempt is read on, and serves the next one.
+  // If the list takes longer than an attempt, its reading continues for the next attempt.
   const ofRef = await addresses.of(ref, activityInfo().scheduledTimestampMs, isOn);
   if (ofRef.length === 0) return { kind: 'unplaced', reason: `no address has the reference ${ref}` };
   const on = ofRef.find((listed) => isOn(listed) && listed.token === 'genuine') ?? ofRef.find(isOn);
@@ -68,8 +68,8 @@ async function read(
 }
 
 /**
- * Reads a receipt. Absence needs the status and the signed list, which cannot be asked for an
- * order_uuid but may name receipts by it.
+ * Reads a receipt. Absence needs the status and the signed list, which may name receipts by
+ * order_uuid but cannot be filtered by it.
  */
 async function readByUuid(service: PaymentService, orderUuid: string): Promise<StatusAnswer> {
   const answer = await service.orderStatus({ order_uuid: orderUuid });

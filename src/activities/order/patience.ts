@@ -3,16 +3,18 @@ import { BATCH_ROW_PRIORITY } from '../../contract/names.js';
 import type { Account } from '../deps.js';
 import type { Patience } from './gathering.js';
 
-/** Somebody waits for a single order; nobody for one row of a batch, of which there are many. */
+/** Waits of look-ups for others: short for a single order, long for a row of a batch. */
 const PATIENCE_MS = { single: 20, row: 1_000 };
-/** Creates of one wave get near their turns together. A row that did not wait gives others time. */
+/** Creates of a wave reach their turns together, so a row can wait for them. */
 const PROBE_MS = { heldUp: 50, row: 600 };
 
-/** Under a low limit rows come slowly: one waits for as many turns as make its look-up a small part of what a row costs. */
+/**
+ * Under a low limit, rows are rare: this many turns make a look-up a small part of a row's cost.
+ */
 const TURNS_PER_ROW_LOOK_UP = 26;
 const LONGEST_ROW_MS = 8_000;
 
-/** How long the look-up of this activity may wait for others. */
+/** Returns how long this activity's look-up may wait for others. */
 export function patience({ limiter }: Pick<Account, 'limiter'>): Patience {
   const rowMs = Math.min(Math.max(PATIENCE_MS.row, TURNS_PER_ROW_LOOK_UP * limiter.intervalMs), LONGEST_ROW_MS);
   return { patienceMs: isRow() ? rowMs : PATIENCE_MS.single, signal: cancellationSignal() };
@@ -20,7 +22,7 @@ export function patience({ limiter }: Pick<Account, 'limiter'>): Patience {
 
 const isRow = (): boolean => (activityInfo().priority?.priorityKey ?? 0) >= BATCH_ROW_PRIORITY;
 
-/** Returns the same for the probe before a create. `heldUp`: it had to wait for its turn. */
+/** Returns the same for the probe before a create. `heldUp`: the create waited for its turn. */
 export function probePatience({ limiter }: Pick<Account, 'limiter'>, heldUp: boolean): Patience {
   const signal = cancellationSignal();
   if (!isRow()) return { patienceMs: PATIENCE_MS.single, signal };

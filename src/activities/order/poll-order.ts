@@ -11,10 +11,10 @@ import { lastHeartbeat } from '../only-attempt.js';
 import { withoutChanges } from './probe.js';
 import { isElsewhere, isOtherEndpoint, refuseElsewhere } from './sent-to.js';
 
-/** Polls of the first attempt: further attempts cost the server more than short waits do here. */
+/** Polls within the first attempt. More attempts cost the server more than short waits. */
 const POLLS_WITHIN = { most: 5, shortWaitMs: 1_000, longestMs: 3_000 };
 
-/** Polls until the status is final or unknown. The server repeats it, which writes no history. */
+/** Polls until the status is final or unknown. The server repeats it without history. */
 export function pollOrderActivity(deps: ActivityDeps) {
   return async function pollOrder(input: PollInput): Promise<PollAnswer> {
     const { attempt } = activityInfo();
@@ -46,7 +46,7 @@ async function pollOnce(deps: ActivityDeps, input: PollInput, delayMs: number): 
   }
 }
 
-/** Returns the polls of the first attempt: one under a limit, which shares out attempts. */
+/** Returns the polls of the first attempt: one under a limit, which distributes attempts. */
 function pollsWithin(deps: ActivityDeps, { account }: PollInput): number {
   let polls = 1;
   if (accountOf(deps, account).limiter.intervalMs > 0) return polls;
@@ -54,14 +54,14 @@ function pollsWithin(deps: ActivityDeps, { account }: PollInput): number {
   return polls;
 }
 
-/** What an attempt leaves to the next one: by the server's clock, when the first attempt without a reading was. */
+/** Heartbeat for the next attempt: the server's time of the first attempt without a reading. */
 interface Silence {
   sinceMs?: number;
 }
 
 const silenceSoFar = (): Silence => lastHeartbeat() ?? {};
 
-/** Remembers that there was no reading; true where it is time to say so. */
+/** Records that there was no reading. Returns true if it must be reported now. */
 function noteSilence({ silence }: PollInput): boolean {
   const nowMs = activityInfo().currentAttemptScheduledTimestampMs;
   const { sinceMs = nowMs } = silenceSoFar();
@@ -81,7 +81,7 @@ async function askStatus(deps: ActivityDeps, input: PollInput, delayMs: number):
   const { account: name, orderId, orderUuid, sentTo } = input;
   const account = accountOf(deps, name);
   try {
-    // Without a uuid nothing in the answer tells whose order it is.
+    // Without a uuid, nothing in the answer proves which order it is.
     if (!orderUuid || isOtherEndpoint(account, sentTo)) refuseElsewhere(account, sentTo);
     const { order, said } = await status(account, input, delayMs);
     if (!order) {
@@ -95,11 +95,14 @@ async function askStatus(deps: ActivityDeps, input: PollInput, delayMs: number):
   }
 }
 
-/** Longest wait of a poll for others: with 5 s for the group's answer and its own one it must end within its attempt of 45 s. */
+/** Maximum wait of a poll for others. With two requests of 5 s, it fits into an attempt of 45 s. */
 const LONGEST_PATIENCE_MS = 20_000;
 const OWN_ANSWER_MS = 15_000;
 
-/** What the status operation shows, or the order list of many orders at once: polls wait for each other for a tenth of their delay. */
+/**
+ * Reads the status, or the order list for many orders: polls wait for others for a tenth of their
+ * delay.
+ */
 function status(
   { service, lookUps }: Account,
   { orderId, orderUuid }: PollInput,
@@ -117,10 +120,13 @@ function status(
   );
 }
 
-/** Doubles from the initial to the longest delay; up to a tenth shorter, so that many orders do not ask in step. */
+/**
+ * Returns the delay, doubled up to the longest and up to a tenth shorter, so that orders spread.
+ */
 export function pollDelayMs(pace: Pace, poll: number, random = Math.random()): number {
   const { pollInitialMs, pollMaxMs } = pace;
-  // The workflow may have waited once before the first poll. The exponent is capped because 2 ** 1100 is Infinity.
+  // The workflow may have waited once before. The exponent is limited, because 2 ** 1100 is
+  // Infinity.
   const doublings = Math.min(beforePollsMs(pace) > 0 ? poll : poll - 1, 40);
   return Math.min(pollInitialMs * 2 ** doublings, pollMaxMs) * (1 - random / 10);
 }

@@ -13,28 +13,28 @@ import { noReading } from '../failures.js';
 import { ordersOfIds } from '../orders-of-ids.js';
 import type { Patience } from './gathering.js';
 
-/** What was asked for. */
+/** Order that was asked for. */
 interface Asked {
   type: OrderType;
   request: CreateRequest;
 }
 
-/** What the order list shows under one order id. `unclear`: why something more may be there, as the error to end with. */
+/** Orders that the list shows under one id. `unclear`: the error if more may exist. */
 interface Listed {
   orders: Order[];
   unclear?: unknown;
-  /** A part of what it shows cannot be read: the status is asked as well. */
+  /** A part of the list is unreadable, so the status is read, too. */
   isIncomplete?: true;
-  /** Uuids of the witnesses that are not shown. */
+  /** Uuids of witnesses that the list lacks. */
   missing?: ReadonlySet<string>;
 }
 
-/** Time for the status once the list took its own, in ms: both must fit into one attempt. */
+/** Time limit of the status request, in ms. Together with the list's, it fits into one attempt. */
 const STATUS_TIMEOUT_MS = 10_000;
 
 /**
- * The look-up before every send. If the order list is unclear, the status may still show our
- * order; anything else proves nothing. Throws service errors, and NoReading.
+ * Looks up before every send. If the list is unclear, the status may still show our order; anything
+ * else proves nothing. Throws service errors, and NoReading.
  */
 export async function probe(service: PaymentService, type: OrderType, request: CreateRequest): Promise<LookUpReading> {
   const asked = { type, request };
@@ -43,7 +43,7 @@ export async function probe(service: PaymentService, type: OrderType, request: C
   return isClear(listed, reading) || !listed.unclear ? reading : withStatus(service, asked, listed);
 }
 
-/** The look-up before a first send, with those of other orders if their answer is as good. */
+/** Looks up before a first send, together with other orders if the answer is as reliable. */
 export function probeFirst(
   { service, lookUps }: Account,
   type: OrderType,
@@ -57,8 +57,8 @@ export function probeFirst(
 }
 
 /**
- * Reads by order id. Absence needs a clear list and a status without the order; presence needs
- * one of them. `missing`: uuids of witnesses that the list lacks. Throws as `probe` does.
+ * Reads by order id. Absence needs a clear list and a status without the order; presence needs one
+ * of them. Throws as `probe` does.
  */
 export async function readByOrderId(
   service: PaymentService,
@@ -71,7 +71,10 @@ export async function readByOrderId(
   return { reading, missing: listed.missing ?? new Set() };
 }
 
-/** A list that failed hides nothing that the status shows. Too many requests: the next one would be refused, too. */
+/**
+ * Returns a failed list as unclear, because the status may still show the order. Throws after a
+ * 429.
+ */
 function asUnclear(error: unknown): Listed {
   if (error instanceof RateLimitedError) throw error;
   return { orders: [], unclear: error };
@@ -86,8 +89,8 @@ async function withStatus(service: PaymentService, asked: Asked, { orders, uncle
 }
 
 /**
- * Reads the order list for one order id. Throws if nothing was answered; an item that cannot be
- * read, another id or a list without end make it unclear.
+ * Reads the list for one order id. An unreadable item, another id, or a list without an end make it
+ * unclear. Throws without an answer.
  */
 async function listOrders(
   service: PaymentService,
@@ -100,7 +103,7 @@ async function listOrders(
   const ids = [orderId, ...missing.values()];
   try {
     const isOurs = (id: string) => isFormOfId(id, orderId);
-    // A witness in another form was asked for, and counts as missing.
+    // A witness in another form counts as missing.
     const isAsked = (id: string) => ids.some((asked) => isFormOfId(id, asked));
     for await (const page of ordersOfIds([...new Set(ids)], service.orders(), DEFAULT_PAGE_SIZE, isAsked)) {
       isAnswered = true;
@@ -127,23 +130,23 @@ async function listOrders(
   return listed;
 }
 
-/** The order of a list item, as the other operations show it. */
+/** Returns the order of a list item in the form of other operations. */
 export const withoutChanges = ({ balance_changes: _, empty: __, ...order }: OrderListItem): Order => order;
 
-/** Returns true where the order list alone shows our order as a whole. */
+/** Returns true if the list alone shows our order completely. */
 const isClear = ({ isIncomplete }: Listed, reading: LookUpReading): boolean => showsOurs(reading) && !isIncomplete;
 
 const showsOurs = (reading: LookUpReading): boolean =>
   (reading.kind === 'found' && reading.differences.length === 0) ||
   (reading.kind === 'duplicates' && reading.ours.length > 0);
 
-/** An order that was found, with what the echo check says about it. */
+/** Returns a found order with the result of the echo check. */
 export function foundOrder({ type, request }: Asked, order: Order): Extract<LookUpReading, { kind: 'found' }> {
   const { hard, soft } = echoDifferences(type, request, order);
   return { kind: 'found', order, differences: hard, ...(soft.length > 0 && { soft }) };
 }
 
-/** What all orders seen under one order id mean for the order we asked for. */
+/** Returns the reading for all orders under one id. */
 function readingOf(asked: Asked, orders: readonly Order[]): LookUpReading {
   const byUuid = new Map(orders.map((order) => [order.order_uuid, order]));
   const seen = [...byUuid.values()].map((order) => foundOrder(asked, order));

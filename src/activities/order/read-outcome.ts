@@ -28,7 +28,7 @@ import type { KnownOrder } from './grouped-look-ups.js';
 import { patience } from './patience.js';
 import { elsewhereOf, isOtherEndpoint } from './sent-to.js';
 
-/** Fields on which status and list item must agree before money is moved by what they say. */
+/** Fields on which status and list item must agree before money moves. */
 const COMPARED_AMOUNTS = ['amount_from', 'amount_to', 'amount_from_fee', 'amount_to_fee'] as const;
 
 /** Fields that a compensation calculates with. */
@@ -42,7 +42,7 @@ const FIGURES = [
   'balance_changes',
 ] as const satisfies (keyof OrderListItem)[];
 
-/** Reads a final order twice: by the status operation, and by the order list, which alone shows the balance changes. */
+/** Reads a final order by the status and by the list, which alone shows balance changes. */
 export function readOutcomeActivity(deps: ActivityDeps) {
   return async function readOutcome(input: ReadOutcomeInput): Promise<OutcomeAnswer> {
     const account = accountOf(deps, input.account);
@@ -56,7 +56,8 @@ export function readOutcomeActivity(deps: ActivityDeps) {
       const read = () => shownOutcome(account, input, readItem);
       const first = await read();
       if (first.reading?.unreadFollowUps && activityInfo().attempt < UNREAD_FROM_ATTEMPT) throw unreadItem();
-      // The attempts before may have failed otherwise: what a person is told was read twice in a row.
+      // Earlier attempts may have failed for another reason: a person sees what was read twice in a
+      // row.
       const { reading, said } = first.reading?.unreadFollowUps ? await read() : first;
       if (reading) return reading;
       if (elsewhereOf(account, input.sentTo)) return { elsewhere: true };
@@ -67,15 +68,15 @@ export function readOutcomeActivity(deps: ActivityDeps) {
   };
 }
 
-/** From then on an item that cannot be read is for a person: it is no slip of the line. */
+/** Attempt from which an unreadable item is reported to a person. */
 const UNREAD_FROM_ATTEMPT = 4;
 
-/** The list's half of a reading, with what it shows beside the order. */
+/** List part of a reading. */
 type Listed = { item: OrderListItem } & Pick<OutcomeReading, 'followUpBases' | 'unreadFollowUps'>;
 
 /**
- * Reads the list item of an order and the follow-ups that a lost run may have sent. In one request,
- * so that "none" counts only where the answer shows the order itself.
+ * Reads an order's list item and possible follow-ups of a lost run in one request, so that "none"
+ * counts only if the answer shows the order itself.
  */
 async function readWithFollowUps(
   service: PaymentService,
@@ -87,7 +88,7 @@ async function readWithFollowUps(
   if (asked.length === 0) return { item: await readListItem(service, order, orderId, options) };
   const ids = orderId === of ? [of, ...asked] : asked;
   const { items, malformed } = await wholeList(ordersOfIds(ids, service.orders(options)));
-  // A receipt has no id of its own to be asked for.
+  // A receipt has no id to filter by.
   const item = orderId === of ? itemOf(items, order) : await readListItem(service, order, orderId, options);
   if (!item) throw notListed();
   const shown = asked.flatMap((id) => items.find(({ user_order_id }) => user_order_id === id) ?? []);
@@ -109,7 +110,7 @@ const unreadItem = () => noReading('the order list shows an item beside the orde
 
 const notShown = (said: string) => noReading(`the status operation does not show the order (${said})`);
 
-/** Both views of the order, none where its status does not show it. One that does proves the account. `said`: what it said. */
+/** Returns both views of an order, or none if the status does not show it. `said`: the answer. */
 async function shownOutcome(
   { service }: Account,
   { orderUuid }: Pick<ReadOutcomeInput, 'orderUuid'>,
@@ -133,14 +134,16 @@ function disagreementsOf(order: Order, item: Order): string[] {
   ];
 }
 
-/** Reads the list's half with those of other orders, in a request of its own after the status. */
+/** Reads the list part together with other orders, after the status. */
 const itemAmongOthers = (account: Account, order: Order, known: KnownOrder): Promise<Listed> =>
   account.lookUps.read<Listed>(known, patience(account), {
     shown: (item) => ({ item }),
     alone: async () => ({ item: await readListItem(account.service, order, known.orderId) }),
   });
 
-/** The list item, which alone has the balance changes; a receipt without an id is searched among the orders of its time. */
+/**
+ * Reads the list item with its balance changes. A receipt is searched among the orders of its time.
+ */
 async function readListItem(
   service: PaymentService,
   order: Order,
@@ -167,19 +170,19 @@ function sameTime({ order_type: type, created_at: createdAt }: Order): OrderList
   };
 }
 
-/** A part of the create's attempt: rates and the probe must fit into it as well. */
+/** Time limit of the readings within a create attempt, which also needs rates and the probe. */
 const READ_WITHIN_MS = 15_000;
 
 /**
- * Re-reads the order and the follow-ups that a follow-up was made for. Returns why it may not be
- * sent; undefined = all of it still holds.
+ * Reads the order and follow-ups again that a follow-up depends on. Returns why it may not be sent;
+ * undefined if it may.
  */
 export async function staleBasis(
   account: Account,
   basis: readonly Basis[],
   orderId: string,
 ): Promise<CreateVerdict | undefined> {
-  // It is there: whatever the probe shows by now, there is nothing to send.
+  // The follow-up already exists, so nothing is sent.
   if (basis.some(({ user_order_id }) => user_order_id === orderId)) {
     return { kind: 'stale', reason: `${orderId} was at the service before this was made: it is taken up, never sent` };
   }
@@ -189,7 +192,7 @@ export async function staleBasis(
   for (const [index, was] of basis.entries()) {
     const { order_uuid: orderUuid, user_order_id: id } = was;
     const name = `order ${id || orderUuid}`;
-    // The first is the order that all the others follow up.
+    // The first one is the order that all others follow up.
     const others = { orderId: id, of: index === 0 ? of : '', known };
     try {
       const readItem = (order: Order) => readWithFollowUps(account.service, order, others, options);

@@ -5,10 +5,10 @@ import { type Elsewhere, elsewhere, endpointOf, type SentTo } from '../../contra
 import type { Account, ActivityDeps } from '../deps.js';
 import { onlyByCommand, protectionsIn } from '../protections.js';
 
-/** Returns what this worker asks and sends to now, as orders are pinned to it. */
+/** Returns the account in use, as orders are pinned to it. */
 export const sentToOf = ({ id }: Account): SentTo => ({ account: id });
 
-/** What a create or a look-up answers beside what it found: pace and run, where it asked, and who pays the commissions. */
+/** Returns what an answer carries besides its finding: pace, run, account and payers. */
 export function circumstancesOf(deps: ActivityDeps, account: Account, payers?: Payers): Circumstances {
   const only = onlyByCommand(deps, account.name);
   return {
@@ -20,17 +20,17 @@ export function circumstancesOf(deps: ActivityDeps, account: Account, payers?: P
   };
 }
 
-/** Returns why this is not the account that an order was sent to; undefined if it is, or if no account is pinned. */
+/** Returns why this is not an order's account; undefined if it is, or if none is pinned. */
 export const elsewhereOf = (account: Account, sentTo: SentTo | undefined): Elsewhere | undefined =>
   sentTo && elsewhere(sentTo, account);
 
 const ELSEWHERE = 'Elsewhere';
 
-/** Returns a failure that ends an attempt without a reading, because the account in use is not the order's. */
+/** Returns the failure of an attempt whose account is not the order's. */
 export const failedElsewhere = (why: string): ApplicationFailure =>
   ApplicationFailure.create({ type: ELSEWHERE, message: why });
 
-/** Returns true for a failure that `failedElsewhere` made. */
+/** Returns true for a failure of `failedElsewhere`. */
 export const isElsewhere = (error: unknown): boolean => error instanceof ApplicationFailure && error.type === ELSEWHERE;
 
 /** Throws `failedElsewhere` if the account in use is not the order's. */
@@ -39,6 +39,9 @@ export function refuseElsewhere(account: Account, sentTo: SentTo | undefined): v
   if (found) throw failedElsewhere(found.why);
 }
 
-/** Returns true where not even our `order_uuid` in an answer proves anything: another environment may show it in another state. */
+/**
+ * Returns true if even our `order_uuid` proves nothing: another environment may show it in another
+ * state.
+ */
 export const isOtherEndpoint = ({ id }: Account, sentTo: SentTo | undefined): boolean =>
   sentTo !== undefined && endpointOf(sentTo.account) !== endpointOf(id);

@@ -10,7 +10,7 @@ import {
 import { type Limiter, NO_TURN } from '../../payment-service/limiter.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 
-/** Returns why look-ups got no clear answer, by one read of the same kind. It proves nothing. */
+/** Returns why look-ups got no clear answer, by one similar read. Proves nothing. */
 export function whySilentActivity(deps: ActivityDeps) {
   return async function whySilent(input: WhySilentInput): Promise<WhySilentAnswer> {
     const account = accountOf(deps, input.account);
@@ -38,13 +38,13 @@ function codeOf(error: PaymentServiceError): WhySilentAnswer['code'] {
   return error instanceof UnexpectedStatusError && error.status >= 500 ? 'service-down' : 'service-silent';
 }
 
-/** Number of the type of an activity queue on the wire. */
+/** Wire number of an activity queue's type. */
 const ACTIVITY_QUEUE = 2;
 
 /** Requests of a create: its probe and the create itself. */
 const REQUESTS_PER_TASK = 2;
 
-/** Returns how many tasks go first, and how fast. It asks Temporal alone, so that it needs no turn. */
+/** Returns how many tasks go first, and how fast. Asks only Temporal, so it needs no turn. */
 export function whereInLineActivity(deps: ActivityDeps) {
   return async function whereInLine({ account, taskQueue, priority }: TurnInput): Promise<Turn> {
     const { limiter } = accountOf(deps, account);
@@ -62,7 +62,7 @@ export function whereInLineActivity(deps: ActivityDeps) {
   };
 }
 
-/** Returns the place of a request behind those that wait for their turn in this worker. */
+/** Returns the place of a request in this worker's line. */
 const turnInWorker = (limiter: Limiter): Turn =>
   turnOf(limiter, limiter.waiting, (limiter.waiting + 1) * limiter.intervalMs);
 
@@ -71,5 +71,5 @@ function turnOf(limiter: Limiter, before: number, aboutMs: number): Turn {
   return { before, aboutMs: Math.round(aboutMs), ...(requestsPerSecond !== undefined && { requestsPerSecond }) };
 }
 
-/** Requests a second of this worker now; undefined without a limit. */
+/** Returns this worker's requests per second; undefined without a limit. */
 const rateOf = ({ intervalMs }: Limiter): number | undefined => (intervalMs > 0 ? 1_000 / intervalMs : undefined);

@@ -2,29 +2,29 @@ import { isFormOfId } from '../../contract/names.js';
 import type { Witness } from '../../contract/order/sent-to.js';
 import type { Order } from '../../contract/service-objects.js';
 
-/** An order that the service accepted from this process. `sentAtMs`: when its create was sent, by the worker's clock. */
+/** Order that the service accepted from this process. `sentAtMs`: by the worker's clock. */
 interface Accepted extends Witness {
   sentAtMs: number;
 }
 
-/** One order is kept for each second, the newest of it, and so many of them. */
+/** The newest order of each second is kept, up to a maximum. */
 const SPACING_MS = 1_000;
 const MOST_KEPT = 2_000;
 
-/** Creates without a clear answer that are remembered. */
+/** Maximum number of unclear creates to remember. */
 const MOST_UNCLEAR = 1_000;
 
 /**
- * Orders that the service confirmed to this process. A reading without one of them is old, of
- * another account, or keeps ids in another form. One object per key.
+ * Orders that the service confirmed to this process. A reading that lacks one is old, of another
+ * account, or stores ids in another form. One object per key.
  */
 export class Witnesses {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #accepted: Accepted[] = [];
-  /** Order ids whose creates got no clear answer since the service accepted the last order. */
+  /** Ids of creates without a clear answer since the last accepted order. */
   readonly #unclear = new Set<string>();
 
-  /** Notes an accepted order. `sentAtMs`: when its create was sent. */
+  /** Records an accepted order. `sentAtMs`: when its create was sent. */
   noteAccepted({ user_order_id, order_uuid }: Order, sentAtMs: number): void {
     this.#unclear.clear();
     const before = this.#accepted.at(-2)?.sentAtMs ?? Number.NEGATIVE_INFINITY;
@@ -33,7 +33,7 @@ export class Witnesses {
     if (this.#accepted.length > MOST_KEPT) this.#accepted.shift();
   }
 
-  /** Notes a create that got no clear answer. */
+  /** Records a create without a clear answer. */
   noteUnclear(orderId: string): void {
     if (this.#unclear.size < MOST_UNCLEAR) this.#unclear.add(orderId);
   }
@@ -41,7 +41,7 @@ export class Witnesses {
   /** Returns true while creates of other orders get no clear answer either. */
   othersFail = (orderId: string): boolean => this.#unclear.size > (this.#unclear.has(orderId) ? 1 : 0);
 
-  /** Returns the youngest order that was accepted before `untilMs`, or else the oldest one. */
+  /** Returns the youngest order that was accepted before `untilMs`, or else the oldest. */
   youngest(untilMs: number, orderId: string): Witness | undefined {
     const others = this.#othersThan(orderId);
     const one = others.findLast(({ sentAtMs }) => sentAtMs <= untilMs) ?? others[0];
@@ -49,8 +49,9 @@ export class Witnesses {
   }
 
   /**
-   * Returns orders that were sent after `untilMs`, of three ages, with ids of the form of `orderId` if there are any.
-   * Only one as old as the window must be shown; only one sent `LATER_BY` later shows that ours would be.
+   * Returns orders that were sent after `untilMs`, of three ages, if possible with ids in the form
+   * of `orderId`. Only one as old as the window must be shown; only one sent `LATER_BY` later
+   * proves anything.
    */
   later(untilMs: number, nowMs: number, windowMs: number, orderId: string): LaterWitness[] {
     const after = this.#othersThan(orderId).filter(({ sentAtMs }) => sentAtMs > untilMs);
@@ -64,30 +65,33 @@ export class Witnesses {
     return found.filter((one, n) => found.findIndex(({ order_uuid: uuid }) => uuid === one.order_uuid) === n);
   }
 
-  /** A service that changes ids may show an order with a form of `orderId` as this one: it witnesses nothing. */
+  /** Excludes orders that could be this one under another form of its id. */
   #othersThan = (orderId: string): readonly Accepted[] =>
     this.#accepted.filter(({ order_id: id }) => !isFormOfId(id, orderId));
 }
 
-/** A create without an answer may be executed so much later, as a part of the window: a later order must be younger. */
+/**
+ * Minimum distance of a later order, as a part of the window: an unclear create may be executed
+ * that late.
+ */
 const LATER_BY = 0.2;
 
-/** An order that was accepted later. */
+/** Order that was accepted later. */
 export interface LaterWitness extends Witness {
-  /** The service may not be so far behind that it does not show it. */
+  /** True if the service must show it. */
   mustBeShown: boolean;
-  /** If it is shown, an order in doubt would be shown, too. */
+  /** True if its presence proves that an order in doubt would be shown. */
   proves: boolean;
 }
 
 const shown = ({ order_id, order_uuid }: Accepted): Witness => ({ order_id, order_uuid });
 
-/** Kinds of characters and of numbers that a service may store in another form. */
+/** Kinds of characters and numbers that a service may store in another form. */
 const KINDS = [
   ...[/[A-Z]/, /[a-z]/, /\./, /_/, /:/, /-/, /^0/],
   ...[/^\d+$/, /^\d+\.\d+$/, /^\d+\.\d*0$/, /^\d+(?:\.\d+)?e\d+$/i],
 ];
 
-/** Returns true if a service that keeps `shown` as it is keeps `orderId` as it is, too. */
+/** Returns true if a service that keeps `shown` unchanged also keeps `orderId` unchanged. */
 export const hasFormOf = (shown: string, orderId: string): boolean =>
   shown.length >= orderId.length && KINDS.every((kind) => kind.test(shown) || !kind.test(orderId));
