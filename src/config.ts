@@ -23,17 +23,17 @@ export { Secret } from './config/secret.js';
 /** Lowest level that a process logs. */
 export type LogLevel = NonNullable<Settings['LOG_LEVEL']>;
 
-/** What shows how a process is. */
+/** What shows the state of a process. */
 export interface Monitoring {
   logLevel: LogLevel;
-  /** Where metrics and health are served; absent = nowhere. */
+  /** Address of metrics and health; absent = none. */
   metricsAddress?: Settings['METRICS_ADDRESS'];
 }
 
 const DEPOSIT_SETTLE_WINDOW_MS = 15_000;
 const PAYOUT_SETTLE_WINDOW_MS = 10 * 60_000;
 
-/** Services execute and list what they were sent within seconds, if not always: less would prove nothing. */
+/** Services execute and list requests within seconds, so less would prove nothing. */
 const MIN_WINDOW_MS = 60_000;
 
 function paceOf(settings: Settings, problems: Problems): Pace {
@@ -52,7 +52,7 @@ function paceOf(settings: Settings, problems: Problems): Pace {
 const callbackOf = ({ CALLBACK_BASE_URL: baseUrl, CALLBACK_TOKEN_KEY: tokenKeys }: Settings) =>
   baseUrl === undefined ? undefined : { baseUrl, tokenKeys };
 
-/** How the worker makes callback URLs: the first key signs, all verify. */
+/** How a worker creates callback URLs: the first key signs, all verify. */
 export type CallbackConfig = NonNullable<ReturnType<typeof callbackOf>>;
 
 const monitoringOf = ({ LOG_LEVEL: logLevel, METRICS_ADDRESS: metricsAddress }: Settings): Monitoring => ({
@@ -68,10 +68,10 @@ function versionOf(settings: Settings, problems: Problems) {
   return undefined;
 }
 
-/** A version of the worker in a deployment of Temporal's. */
+/** Worker version in a Temporal deployment. */
 export type Version = NonNullable<ReturnType<typeof versionOf>>;
 
-/** Returns the settings to show, those of each account by its name. */
+/** Returns the settings to show, with those of each account by name. */
 function shownOf(
   shown: Source['shown'],
   accounts: ReadonlyMap<string, AccountConfig>,
@@ -90,7 +90,7 @@ function shownOf(
   return { ...shown, ...Object.fromEntries(ofAccounts), PAYLOAD_ENCRYPTION_KEYS: keys };
 }
 
-/** What is read for a process: its settings, where they stand, and where mistakes are collected. */
+/** Input of a build: settings, their sources, and the collected mistakes. */
 interface Source {
   settings: Settings;
   shown: Readonly<Record<string, string>>;
@@ -118,40 +118,40 @@ export const loadWorkerConfig = (env: Env = process.env) =>
     const { APPROVERS_FILE: approversFile, AUDIT_DIR: auditDir } = settings;
     return {
       accounts,
-      /** Absent = every order is followed by polling alone. */
+      /** If absent, every order is only polled. */
       callback: callbackOf(settings),
       ...encryption,
-      /** Whose signatures count, by account; an account that is not here takes what is unsigned. Absent = none asks. */
+      /** Approvers by account. An account without an entry accepts unsigned choices. */
       approvers: approversFile ? readApprovers(approversFile, accounts.keys(), problems) : undefined,
       pace: paceOf(settings, problems),
-      /** Start of a restored Temporal: nothing sent before counts as absent until a settle window later. */
+      /** Start of a restored Temporal: earlier absence counts only after a settle window. */
       restoredAtMs: settings.TEMPORAL_RESTORED_AT,
-      /** Absent = one version at a time. */
+      /** Absent without versioned deployments. */
       version: versionOf(settings, problems),
       /** Amounts above which an order waits for a person, by currency. */
       caps: settings.PAYMENT_ORDER_CAPS,
-      /** Refuse orders that the balance does not cover. */
+      /** Refuses orders that the balance does not cover. */
       checkBalance: settings.PAYMENT_CHECK_BALANCE,
-      /** Where batch files are and reports go; {} when there are none. */
+      /** Folders of batch files and reports; {} without any. */
       directories: readDirectories(settings, problems),
-      /** Where the audit record goes; absent = none is kept. */
+      /** Folder of the audit record; absent = none is kept. */
       auditDir: auditDir ? folder(auditDir, 'AUDIT_DIR', problems, { create: true }) : undefined,
-      /** Absent = the usual log, and no metrics. */
+      /** Absent = default log level, no metrics. */
       monitoring: monitoringOf(settings),
       traced: loadTracing(env),
-      /** The ALLOW_… variables in force. */
+      /** ALLOW_… variables in force. */
       allowed: allowedBy(env, 'W'),
-      /** Settings that are no secret, as they count, for the line `ready` and `doctor`. */
+      /** Effective settings that are not secret, for the `ready` line and `doctor`. */
       shown: shownOf(shown, accounts, encryption),
     };
   });
 
 type LoadedWorkerConfig = ReturnType<typeof loadWorkerConfig>;
 
-/** Everything a worker needs, checked. */
+/** Checked configuration of a worker. */
 export type WorkerConfig = Pick<LoadedWorkerConfig, 'accounts' | 'pace'> & Partial<LoadedWorkerConfig>;
 
-/** Reads the receiver's configuration, in which no secret of the payment service is; throws ConfigError. */
+/** Reads the receiver's configuration, which holds no service secret. Throws ConfigError. */
 export const loadReceiverConfig = (env: Env = process.env) =>
   load(env, 'R', ({ settings, problems }) => ({
     host: settings.CALLBACK_HOST,
@@ -162,25 +162,25 @@ export const loadReceiverConfig = (env: Env = process.env) =>
     allowed: allowedBy(env, 'R'),
   }));
 
-/** Reads how payloads are encrypted, {} = not at all; throws ConfigError. For clients of Temporal. */
+/** Reads the payload encryption for Temporal clients; {} = none. Throws ConfigError. */
 export const loadEncryption = (env: Env = process.env): Encryption =>
   load(env, 'L', ({ settings, problems }) => encryptionOf(settings, problems));
 
-/** Reads where Temporal is and how it is reached; throws ConfigError with one line per mistake. */
+/** Reads Temporal's address. Throws ConfigError with one line per mistake. */
 export const loadTemporalTarget = (env: Env = process.env) =>
   load(env, 'L', ({ problems }) => readTemporalTarget(env, problems));
 
-/** Returns true if OpenTelemetry's own variables name a collector, and nothing switches traces off. */
+/** Returns true if OpenTelemetry's variables name a collector and do not disable traces. */
 export const loadTracing = (env: Env = process.env): boolean =>
   Boolean(env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT) &&
   env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true' &&
   (env.OTEL_TRACES_EXPORTER || 'otlp') === 'otlp';
 
-/** Reads the codec endpoint's configuration; throws ConfigError with one line per mistake. */
+/** Reads the codec endpoint's configuration. Throws ConfigError with one line per mistake. */
 export const loadCodecConfig = (env: Env = process.env) =>
   load(env, 'C', ({ settings, problems }) => {
     const { host, port } = settings.CODEC_ADDRESS;
-    // Whoever may ask reads every payload.
+    // A caller can read every payload.
     if (!settings.CODEC_TOKEN && !isLoopback(host)) {
       const what = 'is required (or CODEC_TOKEN_FILE) where CODEC_ADDRESS is reached from other machines';
       problems.add('CODEC_TOKEN', what);
@@ -196,9 +196,9 @@ export const loadCodecConfig = (env: Env = process.env) =>
     };
   });
 
-/** What the codec endpoint needs; no `token` = this machine only, no `uiOrigin` = no web page. */
+/** Configuration of the codec endpoint. No `token`: loopback only. No `uiOrigin`: no web page. */
 export type CodecConfig = Omit<ReturnType<typeof loadCodecConfig>, 'allowed' | 'logLevel' | 'token'> & {
   token?: Secret;
-  /** Absent = info. */
+  /** Default: info. */
   logLevel?: LogLevel;
 };

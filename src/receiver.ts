@@ -16,7 +16,9 @@ refuseArguments(
   'Takes the callbacks of the payment service and wakes the order that each is about.',
 );
 
-/** The callback receiver process: verifies callbacks and wakes the order they are about. Holds no service secret. */
+/**
+ * Runs the callback receiver, which verifies callbacks and wakes orders. Holds no service secret.
+ */
 await exitOnFailure(async () => {
   const config = loadReceiverConfig();
   const { logLevel, metricsAddress } = config.monitoring;
@@ -51,5 +53,5 @@ await exitOnFailure(async () => {
   const shown = `${monitoring ? ` metrics=${monitoring.url}` : ''} namespace=${client.options.namespace}`;
   sayReady(`receiver=${receiver.url}${shown}`, config.allowed, namesOf(findings));
   await stopped;
-  // The Temporal connection is not closed: a retry of a failed signal may still be due and would throw on a closed one.
+  // The connection stays open: a retry of a failed signal may still be due.
 });

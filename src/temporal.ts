@@ -12,7 +12,7 @@ export { encryptionCodec, PayloadDecryptionError } from './temporal/encryption-c
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 
-/** Temporal cannot be reached; the message says what to check and, after a start, that it may be sent again. */
+/** Temporal is unreachable. The message says what to check, and whether a start may be repeated. */
 export class TemporalUnreachableError extends Error {
   override readonly name = 'TemporalUnreachableError';
   readonly kind = 'unreachable';
@@ -24,7 +24,7 @@ export class TemporalUnreachableError extends Error {
   }
 }
 
-/** Temporal refuses the call as it is set up: search attributes or permissions are missing. */
+/** Temporal refuses the call: search attributes or permissions are missing. */
 export class TemporalSetupError extends Error {
   override readonly name = 'TemporalSetupError';
   readonly kind = 'setup';
@@ -34,18 +34,21 @@ export class TemporalSetupError extends Error {
   }
 }
 
-/** Where `TEMPORAL_*` points to; throws ConfigError. */
+/** Returns the connection by `TEMPORAL_*`. Throws ConfigError. */
 export const temporalTarget = () => loadTemporalTarget();
 
-/** A failure that nobody with the keys wrote: whoever reads it must not take its word. */
+/** Throws for a failure that is not authentic. */
 function foreignFailure(why: string): never {
   throw new PayloadDecryptionError(why, 'foreign');
 }
 
-/** Failures beside encrypted payloads, outside of workflows: what is not ours is thrown as PayloadDecryptionError. */
+/**
+ * Returns the failure converter beside encrypted payloads, outside workflows. Throws
+ * PayloadDecryptionError for failures that are not ours.
+ */
 export const encodedFailures = (required: boolean): EncodedFailures => new EncodedFailures(required, foreignFailure);
 
-/** Returns how clients write and read payloads: encrypted where there are keys. */
+/** Returns the data converter of clients, with encryption if there are keys. */
 export function dataConverter({ encryptionKeys: keys, encryptionRequired = false }: Encryption = {}): DataConverter {
   const payloadCodecs = [encryptionCodec(keys, { required: encryptionRequired })];
   if (!keys) return { payloadCodecs };
@@ -54,10 +57,10 @@ export function dataConverter({ encryptionKeys: keys, encryptionRequired = false
   return loaded;
 }
 
-/** The same as `PAYLOAD_ENCRYPTION` and `PAYLOAD_ENCRYPTION_KEYS` say; throws ConfigError. */
+/** Returns the data converter by `PAYLOAD_ENCRYPTION` and its keys. Throws ConfigError. */
 export const configuredDataConverter = (): DataConverter => dataConverter(loadEncryption());
 
-/** Connects a client, which is to be closed; throws ConfigError and TemporalUnreachableError. */
+/** Connects a client; close it when done. Throws ConfigError and TemporalUnreachableError. */
 export async function connectTemporal(
   encryption: Encryption = loadEncryption(),
   connectTimeout: `${number}s` = '10s',
@@ -72,7 +75,7 @@ export async function connectTemporal(
   }
 }
 
-/** Returns the commands that make missing search attributes; undefined if none are missing. */
+/** Returns the commands that create missing search attributes; undefined if none are missing. */
 export async function searchAttributesCommand(client: Client): Promise<string | undefined> {
   const { namespace } = client.options;
   const told = await client.connection.operatorService.listSearchAttributes({ namespace }).catch(unlessNotOffered);
@@ -91,21 +94,21 @@ export async function searchAttributesCommand(client: Client): Promise<string | 
   return wrong.length > 0 ? remove + create : create;
 }
 
-/** The end of a printed command of the `temporal` program: it works in shells that were told nothing of the server. */
+/** Returns the connection options of a printed `temporal` command. */
 export const atServer = ({ connection }: Client): string =>
   connection instanceof Connection ? ` --address ${connection.options.address}` : '';
 
-/** KEYWORD_LIST → KeywordList, as the command line spells types. */
+/** Returns a type in the command line's spelling: KEYWORD_LIST → KeywordList. */
 const typeForCli = (type: string): string =>
   type.replace(/_?([A-Z])([A-Z]*)/g, (_, first: string, rest: string) => first + rest.toLowerCase());
 
-/** Temporal Cloud offers no operator service: there the attributes are made in its console, and starts show what lacks. */
+/** Temporal Cloud has no operator service: users create attributes in its console. */
 function unlessNotOffered(error: unknown): undefined {
   const code = grpcStatus(error)?.code;
   if (code !== GRPC.unimplemented && code !== GRPC.permissionDenied) throw error;
 }
 
-/** Status codes of gRPC that are told apart here, by their number on the wire. */
+/** Wire numbers of the gRPC statuses in use. */
 export const GRPC = {
   cancelled: 1,
   invalidArgument: 3,
@@ -119,23 +122,23 @@ export const GRPC = {
   unauthenticated: 16,
 } as const;
 
-/** The gRPC status behind an error of the SDK, which wraps some as a cause; undefined for every other error. */
+/** Returns the gRPC status of an SDK error, possibly from its cause; undefined for other errors. */
 export function grpcStatus(error: unknown): { code: number; details: string } | undefined {
   if (isGrpcServiceError(error)) return error;
   return error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : undefined;
 }
 
-/** One plain order is read many times, and one backend without keys starts many. */
+/** Minimum interval of warnings: one plain order is read many times. */
 const WARN_INTERVAL_MS = 60_000;
 
-/** Names no content: the payload itself is what must not be repeated. */
+/** Contains no content of the payload. */
 const PLAIN_PAYLOAD =
   'read a payload that is not encrypted, although PAYLOAD_ENCRYPTION_KEYS is set here: a process without it wrote it, or it ' +
   'is older than the keys. Set PAYLOAD_ENCRYPTION_KEYS in every backend, receiver, starter and worker. To see it: temporal ' +
   'workflow show --output json --workflow-id <the workflowId of this line>, without a codec endpoint; what can be read there ' +
   'is plain, and the identity beside it names the process that wrote it. Said once a minute at most';
 
-/** Warns of plain payloads, at most once a minute, whatever the number of those in between. */
+/** Warns of plain payloads, at most once a minute. */
 export function warnOfPlainPayloads(
   warn: (message: string, about: { workflowId?: string }) => void,
   nowMs: () => number = () => performance.now(),

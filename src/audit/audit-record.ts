@@ -4,7 +4,7 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NotWrittenError, systemCodeOf } from '../contract/failures.js';
 
-/** The entry is not known to be on the disk: what it tells of must not be done. */
+/** The entry may not be on the disk, so its action must not happen. */
 export class AuditNotWrittenError extends NotWrittenError {
   override readonly name = 'AuditNotWrittenError';
 
@@ -13,16 +13,16 @@ export class AuditNotWrittenError extends NotWrittenError {
   }
 }
 
-/** A line as it stands on the disk. */
+/** Line on the disk. */
 export interface WrittenLine {
   text: string;
   hash: string;
 }
 
-/** A disk that hangs must not use up the time in which a create may be sent. */
+/** Time limit, so that a hanging disk does not use up a create's time. */
 const LIMIT_MS = 5_000;
 
-/** Who paid whom is for the worker's own user alone. */
+/** Only the worker's user may read it: it shows who paid whom. */
 const MODE = 0o600;
 
 interface Waiting {
@@ -31,22 +31,22 @@ interface Waiting {
   givenUp: boolean;
 }
 
-/** A file of the record: only ever appended to, by one process, each line with the hash of the line before. */
+/** File of the record: one process appends lines, each with the hash of the previous line. */
 interface AuditFile {
   id: string;
   path: string;
   day: string;
-  /** Number of its next line. */
+  /** Number of the next line. */
   seq: number;
-  /** Hash of its last line. */
+  /** Hash of the last line. */
   last: string;
-  /** Undefined once a write failed: nothing more is written into it. */
+  /** Undefined after a failed write: the file gets no more lines. */
   size: number | undefined;
 }
 
 /**
- * The audit record of one worker process, in files of its own: a new one at every start, on every
- * day and after every failure, each naming the one before it.
+ * Audit record of one worker process: a new file at every start, on every day and after every
+ * failure, each naming the previous one.
  */
 export class AuditRecord {
   #file?: AuditFile;
@@ -59,7 +59,10 @@ export class AuditRecord {
     private readonly limitMs: number,
   ) {}
 
-  /** Makes the first file. `onLine` gets every line once it is on the disk. Throws AuditNotWrittenError. */
+  /**
+   * Creates the first file. `onLine` gets every line after it is on the disk. Throws
+   * AuditNotWrittenError.
+   */
   static async open(
     folder: string,
     onLine: (line: WrittenLine) => void,
@@ -74,7 +77,7 @@ export class AuditRecord {
     return record;
   }
 
-  /** Returns once the entry is on the disk; throws AuditNotWrittenError when that is not known within 5 s. */
+  /** Resolves when the entry is on the disk. Throws AuditNotWrittenError after 5 s. */
   append(entry: AuditEntry): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -108,7 +111,7 @@ export class AuditRecord {
   /** Tries the present file, then a new one: a moved file or a torn line must not stop payments. */
   async #write(entries: readonly AuditEntry[]): Promise<void> {
     const at = new Date();
-    // A file for each day, in UTC, can be archived.
+    // One file per day (UTC), so that days can be archived.
     let lines = this.#file?.day === dayOf(at) && (await append(this.#file, at, entries).catch(() => undefined));
     if (!lines) {
       const { file, first } = await create(this.folder, at, this.#file);
@@ -120,7 +123,7 @@ export class AuditRecord {
   }
 }
 
-/** Makes a file whose first line says what it is and which file it continues. Throws what the system throws. */
+/** Creates a file. Its first line says which file it continues. */
 async function create(folder: string, at: Date, before: AuditFile | undefined) {
   const id = randomUUID();
   const path = join(folder, `audit-${at.toISOString().replace(/[-:]|\.\d+/g, '')}-${id}.ndjson`);
@@ -128,19 +131,18 @@ async function create(folder: string, at: Date, before: AuditFile | undefined) {
   try {
     await withFile(path, 'ax', async () => undefined);
     const [first] = await append(file, at, [{ event: 'opened', ...(before && { continues: endOf(before) }) }]);
-    // Without this a new file's name may be lost with the power, though its bytes are not.
+    // Without this, a power loss may remove the file's name.
     await withFile(folder, constants.O_RDONLY, (handle) => handle.sync());
     return { file, first: first as WrittenLine };
   } catch (error) {
-    // A full disk would leave an empty one for every try.
+    // A full disk would leave an empty file per try.
     await unlink(path).catch(() => undefined);
     throw error;
   }
 }
 
 /**
- * Returns the lines once they are on the disk. It opens the file for every append, so that a file
- * that was moved, cut or added to is noticed. Throws what the system throws.
+ * Appends lines and syncs them. Opens the file each time, which reveals a moved or changed file.
  */
 async function append(file: AuditFile, at: Date, entries: readonly object[]): Promise<WrittenLine[]> {
   const lines = chained(file, at, entries);
@@ -180,12 +182,12 @@ async function withFile(path: string, flags: string | number, use: (handle: File
   }
 }
 
-/** What an audit record tells of: a create that is about to be written to the service, or what a person asked for. */
+/** Events of the record: a create that is about to be sent, or a person's request. */
 export type AuditEvent = 'send' | 'decide' | 'approve' | 'resume' | 'pause' | 'stop';
 
-/** One entry, before it has a place in a file. Every text in it is masked by who makes it. */
+/** Entry before it has a place in a file. Its maker masks all texts. */
 export interface AuditEntry {
-  /** Stays the same when the server repeats what wrote it: entries with one id are one and the same. */
+  /** Equal in repeated attempts: entries with the same id are the same. */
   id: string;
   event: AuditEvent;
   account: string;
@@ -194,13 +196,13 @@ export interface AuditEntry {
   [fact: string]: unknown;
 }
 
-/** Names the file that the same worker wrote before this one, and the hash of its last good line. */
+/** Names the worker's previous file and the hash of its last good line. */
 export interface Continues {
   file: string;
   hash: string;
 }
 
-/** What every line has besides its entry. `prev`: hash of the line before; `at`: ISO time. */
+/** Frame of every line. `prev`: hash of the previous line; `at`: ISO time. */
 export interface LineFrame {
   v: 1;
   file: string;
@@ -209,11 +211,11 @@ export interface LineFrame {
   prev: string;
 }
 
-/** `prev` of the first line of a file. */
+/** `prev` of a file's first line. */
 export const NO_LINE = '0'.repeat(64);
 
-/** SHA-256 in hex over the bytes of a line, without its line break. */
+/** Returns the SHA-256 (hex) of a line without its line break. */
 export const hashOf = (line: string | Uint8Array): string => createHash('sha256').update(line).digest('hex');
 
-/** The text of a line, which has no line break in it. No field of an entry takes the place of the frame's. */
+/** Returns the text of a line without line breaks. An entry cannot replace the frame's fields. */
 export const lineOf = (frame: LineFrame, entry: object): string => JSON.stringify({ ...frame, ...entry, ...frame });

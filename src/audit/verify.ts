@@ -2,30 +2,30 @@ import { readFile } from 'node:fs/promises';
 import { jsonOr } from '../contract/json.js';
 import { type Continues, hashOf, type LineFrame, NO_LINE } from './audit-record.js';
 
-/** What one file shows. `problems`: all that is wrong with it; `lastHash`: of its last line. */
+/** Result for one file. `problems`: all of them; `lastHash`: of its last line. */
 export interface FileCheck {
   path: string;
   file?: string;
   lines: number;
   lastHash: string;
   problems: string[];
-  /** Bytes after the last line break: a line that was being written when its worker died, and that nothing relied on. */
+  /** Bytes after the last line break: a line that a dying worker was writing. */
   tornBytes: number;
   continues?: Continues;
 }
 
-/** What several files show together. `missing`: anchors that are in none of them. */
+/** Result for several files. `missing`: anchors that are in none of them. */
 export interface Verification {
   files: FileCheck[];
-  /** What is wrong between the files. */
+  /** Problems between the files. */
   problems: string[];
-  /** Files that these go on from and that were not given. */
+  /** Continued files that were not given. */
   notGiven: string[];
   anchors: number;
   missing: string[];
 }
 
-/** A file with the hashes of its lines. */
+/** File with the hashes of its lines. */
 interface ReadFile {
   check: FileCheck;
   hashes: string[];
@@ -33,7 +33,7 @@ interface ReadFile {
 
 type Line = Partial<LineFrame & { event: string; continues: Continues }>;
 
-/** Checks each file and how they follow from each other; `anchors`: hashes that were kept elsewhere. Throws what the system throws. */
+/** Checks files and their chain. `anchors`: hashes that another place has kept. */
 export async function verifyAudit(paths: readonly string[], anchors: readonly string[] = []): Promise<Verification> {
   const read: ReadFile[] = [];
   for (const path of paths) read.push(await readAudit(path));
@@ -63,8 +63,8 @@ export async function verifyAudit(paths: readonly string[], anchors: readonly st
 }
 
 /**
- * Finds lines behind the last known one of each file. A known line stands for those that it follows
- * from; the first line of a file stands for the end of the file that it continues.
+ * Finds lines after the last known one. A known line confirms those before it, and a file's first
+ * line confirms the end of the previous file.
  */
 function findAdded(read: readonly ReadFile[], anchors: readonly string[]): void {
   const known = new Set([...anchors, ...read.flatMap(({ check }) => check.continues?.hash ?? [])]);
@@ -85,7 +85,7 @@ async function readAudit(path: string): Promise<ReadFile> {
   const all = await readFile(path);
   const end = all.lastIndexOf(LINE_BREAK) + 1;
   check.tornBytes = all.length - end;
-  // Byte for byte: what a text reader drops, such as a carriage return, is a change too.
+  // Compares bytes: a text reader would hide a changed carriage return.
   for (let from = 0, to = 0; from < end; from = to + 1) {
     to = all.indexOf(LINE_BREAK, from);
     const bytes = all.subarray(from, to);
@@ -93,7 +93,7 @@ async function readAudit(path: string): Promise<ReadFile> {
     const problem = problemOf(check, line, seq);
     if (problem) check.problems.push(problem);
     if (check.lines === 0 && !problem) takeFirst(check, line);
-    // Later lines are held against where this one says it stands: one bad line is one problem.
+    // Continues with this line's own number, so that one bad line is one problem.
     seq = Number.isSafeInteger(line.seq) ? Number(line.seq) + 1 : seq + 1;
     check.lines += 1;
     check.lastHash = hashOf(bytes);
@@ -109,7 +109,7 @@ function takeFirst(check: FileCheck, { file, continues }: Line): void {
   if (typeof before === 'string' && typeof hash === 'string') check.continues = { file: before, hash };
 }
 
-/** What is wrong with the next line of a file, seen from the lines before it. */
+/** Returns the problem of the next line; undefined if it continues the file. */
 function problemOf({ file, lines, lastHash }: FileCheck, line: Line, seq: number): string | undefined {
   const number = lines + 1;
   if (line.v !== 1) return `line ${number} is none of an audit record`;
@@ -122,7 +122,7 @@ function problemOf({ file, lines, lastHash }: FileCheck, line: Line, seq: number
   return `line ${number} does not follow from line ${lines}: one of the two was changed`;
 }
 
-/** The hashes in a text: those that workers log as `auditHash`, and lines that are a hash alone. */
+/** Returns the hashes in a text: `auditHash` of logs, and lines that are only a hash. */
 export const anchorsIn = (text: string): string[] => [
   ...new Set([...text.matchAll(/(?:"auditHash":"|^)([0-9a-f]{64})(?:"|\s*$)/gm)].map(([, hash = '']) => hash)),
 ];

@@ -5,13 +5,13 @@ import { bundleWorkflowCode, type Logger, type WorkerOptions } from '@temporalio
 import type { Encryption } from '../config.js';
 import { encryptionCodec, type warnOfPlainPayloads } from '../temporal.js';
 
-/** Sources have the ending of this very file: .ts when run as they are, .js once built. */
+/** Source files end in .ts, built files in .js. */
 const besides = (name: string): string =>
   fileURLToPath(new URL(`./${name}${import.meta.url.slice(-3)}`, import.meta.url));
 
 const pathOf = (name: string): string => besides(`../workflows/${name}`);
 
-/** Converters and interceptors by how payloads are protected; `file`: the bundle made ahead. */
+/** Converters and interceptors by protection. `file`: bundle made by the build. */
 const MODES = {
   off: { file: 'workflow-bundle.js', interceptors: ['interceptors'], payloads: 'converters' },
   on: {
@@ -29,26 +29,29 @@ interface Mode {
   interceptors: string[];
   payloads: string;
   failures?: string;
-  /** Module beside this one with the converters of activities and their clients, which the SDK loads by its path. */
+  /** Module with the activities' converters, which the SDK loads by its path. */
   activities?: string;
 }
 
 /** How a worker's payloads are protected. */
 export type EncryptionMode = keyof typeof MODES;
 
-/** All of them. */
+/** All modes. */
 export const ENCRYPTION_MODES = Object.keys(MODES) as EncryptionMode[];
 
 /** Name of the bundle that `npm run build` makes ahead. */
 export const bundleFile = (mode: EncryptionMode): string => MODES[mode].file;
 
-/** That of a configuration. */
+/** Returns the mode of a configuration. */
 export function encryptionMode({ encryptionKeys, encryptionRequired }: Encryption): EncryptionMode {
   if (!encryptionKeys) return 'off';
   return encryptionRequired ? 'required' : 'on';
 }
 
-/** Bundles the workflow code, with its converters and interceptors; every worker and replay must run exactly this bundle. */
+/**
+ * Bundles the workflow code with converters and interceptors. Workers and replays must run exactly
+ * this bundle.
+ */
 export async function bundleWorkflows({
   logger,
   mode = 'off',
@@ -71,10 +74,10 @@ export async function bundleWorkflows({
   return { code };
 }
 
-/** The bundle that workflows run from; `debugMode`: in the thread of their worker, and as long as they like. */
+/** Bundle of the workflows. `debugMode`: in the worker's thread, without a time limit. */
 export type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'debugMode'>;
 
-/** The bundle that `npm run build` made, where there is one; otherwise the sources are bundled now. */
+/** Returns the bundle of `npm run build`, or bundles the sources. */
 export async function workflowCode(mode: EncryptionMode, logger?: Logger): Promise<WorkflowCode> {
   const codePath = fileURLToPath(new URL(`../${bundleFile(mode)}`, import.meta.url));
   return {
@@ -82,7 +85,7 @@ export async function workflowCode(mode: EncryptionMode, logger?: Logger): Promi
   };
 }
 
-/** Returns a worker's converter, which marks what it refuses: each value is judged by itself. */
+/** Returns a worker's converter, which marks refused values one by one. */
 export function workerConverter(
   encryption: Encryption,
   onPlain?: ReturnType<typeof warnOfPlainPayloads>,

@@ -2,5 +2,5 @@ import { encodedFailures } from '../temporal.js';
 
 export { payloadConverter } from './converters.js';
 
-/** Failure converter of activities and their clients where plain failures are refused. */
+/** Failure converter that refuses plain failures. */
 export const failureConverter = encodedFailures(true);

@@ -7,7 +7,7 @@ import {
 import { refusedIn } from '../contract/refused.js';
 import { encodedFailures, PayloadDecryptionError } from '../temporal.js';
 
-/** Throws on what the codec refused, except in an activity's task: `refuseForeign` reads that. */
+/** Throws on refused values, except in an activity's task, where `refuseForeign` reads them. */
 export const payloadConverter: PayloadConverter = {
   toPayload: (value) => defaultPayloadConverter.toPayload(value),
   fromPayload: <T>(payload: Payload, context?: SerializationContext): T => {
@@ -18,5 +18,5 @@ export const payloadConverter: PayloadConverter = {
   },
 };
 
-/** Their failure converter where plain failures are read still. */
+/** Failure converter that still reads plain failures. */
 export const failureConverter = encodedFailures(false);

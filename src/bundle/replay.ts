@@ -5,23 +5,26 @@ import { encryptionMode, workerConverter, workflowCode } from './bundle.js';
 
 const { VERSIONING_BEHAVIOR_PINNED } = proto.temporal.api.enums.v1.VersioningBehavior;
 
-/** A history as the server hands it out. */
+/** History as the server returns it. */
 export interface SourceHistory {
   workflowId: string;
   history: proto.temporal.api.history.v1.IHistory;
 }
 
-/** What became of histories. `pinned` ones stay with their version, and no worker has answered yet for those not begun. */
+/**
+ * Results of a replay. `pinned`: stays with its version; workflows that no worker has taken are not
+ * counted.
+ */
 export interface ReplayCounts {
   histories: number;
   compatible: number;
   pinned: number;
   notBegun: number;
-  /** With why this version cannot go on with them. */
+  /** With the reason for each. */
   incompatible: { workflowId: string; runId: string; type: string; reason: string }[];
 }
 
-/** Why a history needs no replay; undefined for one that this version may have to go on with. */
+/** Returns why a history needs no replay; undefined if this version may have to continue it. */
 function leftOut({ history }: SourceHistory): 'pinned' | 'notBegun' | undefined {
   const answered = (history.events ?? []).flatMap((event) => event.workflowTaskCompletedEventAttributes ?? []);
   if (answered.at(-1)?.versioningBehavior === VERSIONING_BEHAVIOR_PINNED) return 'pinned';
@@ -30,13 +33,13 @@ function leftOut({ history }: SourceHistory): 'pinned' | 'notBegun' | undefined 
 
 const startedOf = ({ history }: SourceHistory) => history.events?.[0]?.workflowExecutionStartedEventAttributes;
 
-/** Replays histories of `namespace` with this version's workflows; sends nothing anywhere. */
+/** Replays histories of `namespace` with this version's workflows. Sends nothing. */
 export async function replayHistories(
   histories: AsyncIterable<SourceHistory>,
   { encryption, namespace }: { encryption: Encryption; namespace: string },
   onCounted: (counts: ReplayCounts) => void,
 ): Promise<ReplayCounts> {
-  // Without `forward` the SDK's core writes its lines to stdout, between those of the answer.
+  // Without `forward`, the SDK would log to stdout.
   const telemetryOptions = { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }), forward: {} } };
   Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined), telemetryOptions });
   const options = {

@@ -11,13 +11,13 @@ import { encryptionCodec, PayloadDecryptionError } from '../temporal/encryption-
 
 const { Payloads } = proto.temporal.api.common.v1;
 
-/** Largest body: two payloads of 2 MB, the most that Temporal keeps, with room for base64. */
+/** Maximum body: two payloads of 2 MB, Temporal's limit, in base64. */
 const MAX_BODY_BYTES = 6 * 1024 * 1024;
 
-/** A large request may take that long on a slow line. */
+/** Time limit of a large request on a slow line. */
 const LIMITS = { maxWaitMs: 10_000 };
 
-/** Reports a question that is not answered; its message quotes nothing of the body. */
+/** Error of a refused question. Its message quotes nothing of the body. */
 class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -27,7 +27,10 @@ class Refusal extends Error {
   }
 }
 
-/** Starts Temporal's codec protocol: POST /decode and /encode, JSON `{payloads}` in and out. Port 0 takes a free one. */
+/**
+ * Starts Temporal's codec protocol: POST /decode and /encode with JSON `{payloads}`. Port 0 takes a
+ * free one.
+ */
 export async function startCodec(config: CodecConfig): Promise<Port> {
   const codec = encryptionCodec(config.encryptionKeys);
   const log = pino(
@@ -38,13 +41,13 @@ export async function startCodec(config: CodecConfig): Promise<Port> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<object | undefined> {
     const { method, headers, url: path = '' } = request;
     admitPage(headers, config, response);
-    // Without its keys it would not have started. What a checker learns is no secret, and it has no token.
+    // Health checks have no token and learn nothing secret.
     if (method === 'GET' && (path === '/healthz' || path === '/readyz')) return { result: 'ok' };
-    // Browsers ask without the token whether they may send it; nothing but that is answered.
+    // Browsers send this preflight request without the token.
     if (method === 'OPTIONS') return undefined;
     admitCaller(headers, config);
     if (method !== 'POST' || (path !== '/decode' && path !== '/encode')) throw new Refusal(404, 'not found');
-    // Browsers send other types across origins without asking first.
+    // Browsers send other types across origins without a preflight request.
     if (!headers['content-type']?.startsWith('application/json')) throw new Refusal(415, 'must be application/json');
     const body =
       announcedBytes(request, MAX_BODY_BYTES) > MAX_BODY_BYTES ? 'tooLarge' : await readBody(request, MAX_BODY_BYTES);
@@ -73,7 +76,7 @@ export async function startCodec(config: CodecConfig): Promise<Port> {
   return openPort(handle, LIMITS, config);
 }
 
-/** Lets the pages of one origin read answers, and refuses all others, those of this very address under a false name too. */
+/** Allows one origin to read answers. Refuses all others, also DNS names of this address. */
 function admitPage({ origin }: IncomingHttpHeaders, { uiOrigin }: CodecConfig, response: ServerResponse): void {
   if (origin === undefined) return;
   if (origin !== uiOrigin) throw new Refusal(403, 'not an origin that may ask');
@@ -86,7 +89,9 @@ function admitPage({ origin }: IncomingHttpHeaders, { uiOrigin }: CodecConfig, r
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Lets in who has the token or, without one, names this machine: web pages send their own Host. */
+/**
+ * Admits a caller with the token or, without one, to this machine: web pages send their own Host.
+ */
 function admitCaller({ authorization = '', host }: IncomingHttpHeaders, { token }: CodecConfig): void {
   if (token && !timingSafeEqual(digest(`Bearer ${token.reveal()}`), digest(authorization)))
     throw new Refusal(401, 'needs the bearer token that CODEC_TOKEN holds');

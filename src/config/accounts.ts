@@ -10,19 +10,19 @@ import { Secret } from './secret.js';
 import { parseJson, readSecretFile, readSettingsFile } from './secret-files.js';
 import { NAMES, type Settings, settingOf } from './settings.js';
 
-/** Fields of an account. Rows of `SETTINGS` give them for the account of the environment. */
+/** Fields of an account. `SETTINGS` has rows for those of the environment's account. */
 const accountFields = z.object({
-  /** Without trailing slash. */
+  /** Without a trailing slash. */
   baseUrl: format.baseUrl,
-  /** Fingerprints of earlier keys of the same account, as `doctor` shows them. */
+  /** Fingerprints of earlier keys of this account, as `doctor` shows them. */
   apiKeyPredecessors: z.array(format.fingerprint).optional(),
   /** `hmac-sha256`, `hmac-sha512` or a module path. */
   signer: format.signer,
-  /** The account's total over all workers; undefined = no limit. */
+  /** Limit of the account over all workers; undefined = none. */
   requestsPerSecond: format.requestRate.optional(),
-  /** Statuses of creates that the service guarantees, in writing, to have executed nothing. */
+  /** Statuses of creates that the service guarantees, in writing, as not executed. */
   notExecutedStatuses: format.notExecutedStatuses.optional(),
-  /** What becomes of rules of ours that the service may not have; undefined = 'refuse'. */
+  /** Effect of our own format rules; undefined = 'refuse'. */
   formatChecks: z.enum(FORMAT_CHECKS).optional(),
 });
 
@@ -55,7 +55,7 @@ type AccountEntry = z.infer<typeof accountsFile>[string];
 
 const FILE = 'PAYMENT_ACCOUNTS_FILE';
 
-/** Returns the one account of PAYMENT_BASE_URL and its companions. */
+/** Returns the account of PAYMENT_BASE_URL and its companions. */
 function accountFromEnv(settings: Settings): AccountConfig {
   const fields = NAMES.flatMap((name) => {
     const { ofAccount } = settingOf(name);
@@ -65,7 +65,7 @@ function accountFromEnv(settings: Settings): AccountConfig {
   return { ...(account as AccountConfig), name: DEFAULT_ACCOUNT };
 }
 
-/** Returns a secret of the accounts file, which holds it or names the file that does. */
+/** Returns a secret of the accounts file, given directly or as a file name. */
 function secretOfEntry(account: string, entry: AccountEntry, key: 'apiKey' | 'apiSecret', problems: Problems): Secret {
   const [text, path] = [entry[key], entry[`${key}File`]];
   const isInFile = path !== undefined;
@@ -79,7 +79,7 @@ function secretOfEntry(account: string, entry: AccountEntry, key: 'apiKey' | 'ap
   return new Secret(value ?? '');
 }
 
-/** Under two names of one key the same order id would be two orders. Names the accounts, never the key. */
+/** Refuses one key under two names: the same order id would be two orders. Names no key. */
 function refuseSharedKeys(accounts: readonly AccountConfig[], problems: Problems): void {
   const keys = new Set(accounts.map(({ apiKey }) => apiKey.reveal()).filter((key) => key !== ''));
   for (const key of keys) {
@@ -106,7 +106,7 @@ function accountsFromFile(path: string, problems: Problems): AccountConfig[] {
   return accounts;
 }
 
-/** Returns all accounts that a worker serves, by name. */
+/** Returns all accounts of a worker by name. */
 export function readAccounts(settings: Settings, env: Env, problems: Problems): ReadonlyMap<string, AccountConfig> {
   const path = settings.PAYMENT_ACCOUNTS_FILE;
   const accounts = path ? accountsFromFile(path, problems) : [accountFromEnv(settings)];

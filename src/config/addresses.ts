@@ -1,16 +1,16 @@
-/** Returns true for a host, in brackets or not, that is this machine. */
+/** Returns true for a loopback host, in brackets or not. */
 export const isLoopback = (hostname: string): boolean => /^(localhost|\[?::1\]?|127(\.\d{1,3}){3})$/.test(hostname);
 
-/** Without anything that a server or a proxy on the way may read in another way than we do. */
+/** A path that every server and proxy interprets in the same way. */
 const PLAIN_PATH = /^(\/[A-Za-z0-9._~-]+)*\/?$/;
 
-/** Why a URL may not be used, or undefined. Plain http would show payments to the network, so it is for loopback only. */
+/** Returns why a URL may not be used. Plain http is for loopback only: it would expose payments. */
 export function urlProblem(text: string): string | undefined {
-  // The parser drops blanks and line breaks silently, so it cannot be the one to find them.
+  // The parser drops blanks and line breaks silently, so they are found here.
   if (/[^\x21-\x7e]/.test(text) || !URL.canParse(text)) return 'must be a URL';
   const url = new URL(text);
   if (url.username || url.password) return 'must not carry credentials';
-  // Looked for in the text: an empty query or fragment is not to be seen in the parsed URL, but would swallow the path.
+  // Checked in the text, because a parsed URL hides an empty query or fragment.
   if (/[?#]/.test(text)) return 'must not carry a query or fragment';
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must be an https URL';
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
@@ -20,5 +20,5 @@ export function urlProblem(text: string): string | undefined {
   return 'must be written as it is used: a lower-case host, no usual port, and no %, \\, empty, . or .. parts in its path';
 }
 
-/** `url` without the slashes at its end. */
+/** Returns a URL without trailing slashes. */
 export const withoutTrailingSlash = (url: string): string => url.replace(/\/+$/, '');

@@ -7,24 +7,24 @@ import { ConfigError, type Env } from './env.js';
 import { readBy, unique } from './formats.js';
 import { parseJson, readOpened } from './secret-files.js';
 
-/** A person, as one of their keys stands for them at an account. */
+/** Person with one key at one account. */
 export interface Approver {
   person: string;
   key: KeyObject;
-  /** What they may do at this account; empty for a person of other accounts. */
+  /** Rights at this account; empty for a person of other accounts. */
   may: ReadonlySet<Right>;
 }
 
 /** 'decide': on parked orders. 'approve': plans of batches, and the resume of a batch. */
 export type Right = 'decide' | 'approve';
 
-/** Approvers of one account by the ids of their keys. */
+/** Approvers of one account by key id. */
 export type Approvers = ReadonlyMap<string, Approver>;
 
 const NAME = 'APPROVERS_FILE';
 const RIGHTS: readonly Right[] = ['decide', 'approve'];
 
-/** Reads the line of base64 between the dashes of a PEM file. */
+/** Reads the base64 between the dashes of a PEM file. */
 function ed25519Key(text: string): KeyObject | undefined {
   try {
     const key = createPublicKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' });
@@ -35,7 +35,7 @@ function ed25519Key(text: string): KeyObject | undefined {
   }
 }
 
-// Never its text: somebody may have pasted the private key.
+// Shows no text, because somebody may have pasted the private key.
 const publicKey = readBy(ed25519Key, 'must be an Ed25519 public key, the base64 line of its PEM file');
 
 const person = z
@@ -43,7 +43,7 @@ const person = z
   .max(120)
   .regex(/^[^\s\p{C}]+( [^\s\p{C}]+)*$/u);
 
-/** A batch needs two persons: no single key moves its money, whatever name its starter typed. */
+/** A batch needs two persons, so that no single key moves its money. */
 const rights = z.strictObject({
   decide: z.array(z.string()).min(1).refine(unique, 'names a person twice'),
   approve: z.array(z.string()).min(2).refine(unique, 'names a person twice'),
@@ -54,10 +54,10 @@ const approversFile = z.strictObject({
   accounts: z.record(z.string().regex(ACCOUNT_FORMAT), z.union([z.literal('unsigned'), rights])),
 });
 
-/** Names that look the same are the same person. */
+/** Returns one form of names that look the same. */
 const folded = (name: string): string => name.normalize('NFKC').toLowerCase();
 
-/** Reads who may decide and approve; accounts that the file calls unsigned are left out. */
+/** Reads who may decide and approve. Leaves out accounts that the file calls unsigned. */
 export function readApprovers(
   path: string,
   served: Iterable<string>,
@@ -65,7 +65,7 @@ export function readApprovers(
 ): ReadonlyMap<string, Approvers> | undefined {
   const refuse = (reason: string): void => problems.add(NAME, reason);
   const file = readOpened(path);
-  // Whoever may write it may approve.
+  // A writer of this file could approve.
   if (file && file.stats.mode & 0o022) refuse('may be written by others than its owner: chmod go-w');
   const content = parseJson(file?.text, approversFile, refuse);
   if (!content) return undefined;

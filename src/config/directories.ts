@@ -4,15 +4,15 @@ import type { Problems } from './env.js';
 import { refuseOpenFolder } from './secret-files.js';
 import type { Settings } from './settings.js';
 
-/** Real paths (symbolic links resolved) of the folders that workers share. */
+/** Real paths of the folders that workers share. */
 export interface Directories {
-  /** Batch files; absent = batches come inline only. */
+  /** Batch files; absent if batches come inline only. */
   batchDir?: string;
-  /** Reports of batches and reconciliations; absent = none are written. */
+  /** Reports; absent if none are written. */
   reportDir?: string;
 }
 
-/** The real path of a folder, made if it is not there where `create` says so; undefined when it cannot be used. */
+/** Returns the real path of a folder, created if `create` is set; undefined if it is unusable. */
 export function folder(
   path: string,
   name: string,
@@ -28,13 +28,16 @@ export function folder(
       return realpathSync(path);
     }
   } catch {
-    // Said below, without the system's words: they would repeat the value.
+    // Reported below: the system's message would repeat the value.
   }
   problems.add(name, create ? 'must be a folder that can be written' : 'must be a folder that exists');
   return undefined;
 }
 
-/** Makes and removes a folder: rights and read-only mounts show in no other way. A full disk passes, since it may not stay so. */
+/**
+ * Creates and removes a folder, which reveals missing rights and read-only mounts. A full disk
+ * passes.
+ */
 function probe(path: string): void {
   try {
     rmdirSync(mkdtempSync(join(path, '.probe-')));
@@ -43,7 +46,7 @@ function probe(path: string): void {
   }
 }
 
-/** Reads BATCH_DIR and REPORT_DIR (BATCH_DIR/reports when unset). */
+/** Reads BATCH_DIR and REPORT_DIR (default: BATCH_DIR/reports). */
 export function readDirectories(settings: Settings, problems: Problems): Directories {
   const { BATCH_DIR: batches } = settings;
   const batchDir = batches ? folder(batches, 'BATCH_DIR', problems, { create: false }) : undefined;

@@ -2,26 +2,26 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Problems } from './env.js';
 import { checkedBy, isPredictable, secretProblem, TOO_EASY, unique } from './formats.js';
 
-/** A key that payloads are encrypted with. Its bytes show in no log: a KeyObject prints nothing of itself. */
+/** Encryption key. Logs cannot show its bytes: a KeyObject prints nothing. */
 export interface EncryptionKey {
-  /** Stored with every payload, in the clear. */
+  /** Stored unencrypted with every payload. */
   id: string;
   key: KeyObject;
 }
 
 const ENTRY = /^([A-Za-z0-9_.-]{1,64}):([A-Za-z0-9+/]{43}=)$/;
 
-/** 32 random bytes have 30 different ones, give or take a few. */
+/** 32 random bytes have about 30 different values. */
 const MIN_DIFFERENT_BYTES = 20;
 
-/** Returns an entry; undefined for what is none. Bits beyond the 32 bytes would be dropped silently, so they count as a mistake. */
+/** Returns an entry; undefined if it is invalid. More than 32 bytes count as a mistake. */
 function entryOf(text: string): { id: string; bytes: Buffer } | undefined {
   const [, id = '', base64 = ''] = ENTRY.exec(text) ?? [];
   const bytes = Buffer.from(base64, 'base64');
   return id !== '' && bytes.toString('base64') === base64 ? { id, bytes } : undefined;
 }
 
-/** Schema of PAYLOAD_ENCRYPTION_KEYS: the first encrypts, all decrypt. */
+/** Schema of PAYLOAD_ENCRYPTION_KEYS: the first key encrypts, all decrypt. */
 export const encryptionKeys = checkedBy(secretProblem).transform((list, context): readonly EncryptionKey[] => {
   const texts = list.split(',');
   const entries = texts.flatMap((text) => entryOf(text) ?? []);
@@ -33,11 +33,11 @@ export const encryptionKeys = checkedBy(secretProblem).transform((list, context)
   return entries.map(({ id, bytes }) => ({ id, key: createSecretKey(bytes) }));
 });
 
-/** How payloads are protected. Without keys they are plain. */
+/** How payloads are protected. Without keys, they are plain. */
 export interface Encryption {
-  /** Payloads are encrypted with the first and decrypted with any; absent = no encryption. */
+  /** The first key encrypts, all decrypt; absent = no encryption. */
   encryptionKeys?: readonly EncryptionKey[];
-  /** Payloads that are plain, or written for another workflow, are refused wherever they are read. */
+  /** Refuses payloads that are plain or belong to another workflow. */
   encryptionRequired?: boolean;
 }
 
@@ -46,7 +46,7 @@ interface EncryptionSettings {
   PAYLOAD_ENCRYPTION_KEYS?: readonly EncryptionKey[] | undefined;
 }
 
-/** Returns how payloads are protected. A word of PAYLOAD_ENCRYPTION that the keys contradict is a mistake. */
+/** Returns how payloads are protected. Reports a PAYLOAD_ENCRYPTION that contradicts the keys. */
 export function encryptionOf(settings: EncryptionSettings, problems: Problems): Encryption {
   const { PAYLOAD_ENCRYPTION: mode, PAYLOAD_ENCRYPTION_KEYS: keys } = settings;
   const name = 'PAYLOAD_ENCRYPTION';

@@ -1,10 +1,10 @@
-/** Environment as read at start. `config.ts` is the only place of `src` that looks at `process.env`. */
+/** Environment as read at start. Only `config.ts` reads `process.env`. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Who reads a setting: W the worker, R the receiver, C the codec endpoint, L the library and the starter. */
+/** Readers of settings: W worker, R receiver, C codec endpoint, L library and starter. */
 export type Reader = 'W' | 'R' | 'C' | 'L';
 
-/** Bad configuration: one line per mistake, each naming its variable and never showing a value. */
+/** Invalid configuration: one line per mistake with its variable, never with a value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly kind = 'config';
@@ -14,12 +14,12 @@ export class ConfigError extends Error {
   }
 }
 
-/** Collects mistakes, so that an operator sees all of them at once. */
+/** Collects mistakes, so that an operator sees all of them. */
 export class Problems {
   readonly #lines = new Set<string>();
   readonly #env: Env;
 
-  /** `env`: where allowances stand. */
+  /** `env`: contains the allowances. */
   constructor(env: Env) {
     this.#env = env;
   }
@@ -29,7 +29,7 @@ export class Problems {
     this.#lines.add(`${variable}: ${reason}`);
   }
 
-  /** Records a weak setting as a mistake, unless its allowance permits it explicitly. */
+  /** Records a weak setting as a mistake, unless its ALLOW_… variable permits it. */
   weak(allowance: `ALLOW_${string}`, variable: string, reason: string): void {
     if (this.#env[allowance] !== 'true') this.add(variable, `${reason} (or say ${allowance}=true)`);
   }

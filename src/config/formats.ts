@@ -8,14 +8,14 @@ import { hidden, Secret } from './secret.js';
 
 type ProblemOf = (text: string) => string | undefined;
 
-/** Schema of a text for which `problemOf` finds no problem. */
+/** Returns a schema of texts without a problem. */
 export const checkedBy = (problemOf: ProblemOf) =>
   z.string().superRefine((text, context) => {
     const message = problemOf(text);
     if (message) context.addIssue({ code: 'custom', message });
   });
 
-/** Schema that turns a text into what `read` makes of it; undefined is a mistake. */
+/** Returns a schema that reads a text; undefined is a mistake. */
 export const readBy = <T>(read: (text: string) => T | undefined, message: string) =>
   z.string().transform((text, context): T => {
     const value = read(text);
@@ -31,7 +31,7 @@ export const oneOf = <const T extends readonly string[]>(...words: T) =>
 /** Schema of `true` and `false`. */
 export const flag = oneOf('true', 'false').transform((text) => text === 'true');
 
-/** Schema of a comma list of what `item` accepts. */
+/** Returns a schema of a comma list. */
 const commaList = <T extends z.ZodType<unknown, string>>(item: T) =>
   z
     .string()
@@ -40,10 +40,13 @@ const commaList = <T extends z.ZodType<unknown, string>>(item: T) =>
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Longest duration that makes sense here; also keeps sums far from unsafe integers. */
+/** Maximum duration. It also keeps sums far below unsafe integers. */
 const MAX_DURATION_MS = 366 * UNIT_MS.d;
 
-/** Returns the milliseconds of `250ms`, `5s`, `10m`, `6h` or `1d`; undefined for others, 0 and more than 366 days. */
+/**
+ * Returns the milliseconds of `250ms`, `5s`, `10m`, `6h` or `1d`; undefined if invalid, 0 or above
+ * 366 days.
+ */
 export function durationMs(text: string): number | undefined {
   const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
   const ms = match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : 0;
@@ -79,7 +82,7 @@ function addressAndPort(text: string): { host: string; port: number } | undefine
 export const listenAddress = (example: number) =>
   readBy(addressAndPort, `must be an IP address and a port such as 127.0.0.1:${example} or [::1]:${example}`);
 
-// Compared as text with what browsers send: a trailing slash or a path would never match.
+// Browsers send neither a trailing slash nor a path.
 const isOrigin = (text: string): boolean =>
   /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
@@ -93,10 +96,10 @@ export const baseUrl = checkedBy(urlProblem).transform(withoutTrailingSlash);
 
 const RATE = 'must be a number of requests per second from 0.1 to 1000, such as 20';
 
-/** Schema of a limit in requests per second that limits something and stops nothing. */
+/** Schema of a request limit that is not too low to work. */
 export const requestRate = z.number().refine((rate) => rate >= 0.1 && rate <= 1_000, RATE);
 
-/** Schema of such a limit as a text. */
+/** Schema of such a limit as text. */
 export const requestRateText = z
   .string()
   .regex(/^\d{1,4}(\.\d{1,3})?$/, RATE)
@@ -105,10 +108,13 @@ export const requestRateText = z
 
 const STATUS = 'must be a status from 401 to 499, but 408 and 409: behind the others a create may have been executed';
 
-/** Returns true if no entry stands there twice. */
+/** Returns true if no entry occurs twice. */
 export const unique = (list: readonly unknown[]): boolean => new Set(list).size === list.length;
 
-/** Schema of statuses that may mean that a create was not executed: not those that a proxy answers after it passed it on. */
+/**
+ * Schema of statuses that may prove that a create was not executed. Excludes statuses that a proxy
+ * answers after forwarding.
+ */
 export const notExecutedStatuses = z
   .array(z.int().refine((status) => status > 400 && status < 500 && ![408, 409].includes(status), STATUS))
   .refine(unique, 'names a status twice');
@@ -129,7 +135,7 @@ export const fingerprint = z
 /** Schema of such fingerprints as a comma list. */
 export const fingerprints = commaList(fingerprint);
 
-/** Schema of what names a signer. Whether a module can be loaded shows when the worker loads it. */
+/** Schema of a signer's name. The worker reports a module that it cannot load. */
 export const signer = z
   .string()
   .regex(
@@ -137,7 +143,10 @@ export const signer = z
     'must be hmac-sha256, hmac-sha512 or the path of a module',
   );
 
-/** Returns why a text cannot be a secret, or undefined. A newline would end up in a header, or be a badly pasted file. */
+/**
+ * Returns why a text cannot be a secret. A newline would reach a header, or come from a badly
+ * pasted file.
+ */
 export function secretProblem(value: string): string | undefined {
   if (value === '') return 'must not be empty';
   return /^[\x21-\x7e]+$/.test(value) ? undefined : 'must not contain blanks, line breaks or control characters';
@@ -146,16 +155,16 @@ export function secretProblem(value: string): string | undefined {
 /** Schema of a key or secret of the service. */
 export const secret = checkedBy(secretProblem).transform((text) => new Secret(text));
 
-/** Why a key is refused that nobody drew at random. */
+/** Reason for refusing a key that is not random. */
 export const TOO_EASY = 'must not be easy to guess: make it with openssl rand -base64 32';
 
-/** Returns true for bytes with few different values, such as those of a placeholder. */
+/** Returns true for bytes with few different values, such as placeholders. */
 export const isPredictable = (bytes: Uint8Array, minDifferent: number): boolean => new Set(bytes).size < minDifferent;
 
-/** A shorter token or callback key could be guessed, a key from callback URLs seen in transit. */
+/** Shorter tokens and callback keys could be guessed. */
 const MIN_TOKEN_LENGTH = 16;
 
-/** Keys of 16 random characters have more different ones, hexadecimal digits too. */
+/** Random keys of 16 characters have more different ones, even in hexadecimal. */
 const MIN_DIFFERENT_CHARACTERS = 8;
 
 function tokenProblem(key: string): string | undefined {
@@ -168,7 +177,7 @@ export const token = checkedBy((text) => secretProblem(text) ?? tokenProblem(tex
   (text) => new Secret(text),
 );
 
-/** Schema of callback keys. Each must be safe, also the empty one behind a stray comma: anybody can sign with it. */
+/** Schema of callback keys. Every key must be safe, because each can sign, even an empty one. */
 export const tokenKeys = checkedBy((list) => {
   const keys = list.split(',');
   const problem = secretProblem(list) ?? keys.map(tokenProblem).find((found) => found !== undefined);
@@ -177,7 +186,7 @@ export const tokenKeys = checkedBy((list) => {
 
 const CAPS = 'must be JSON such as {"usd": "2000", "btc": "0.5"}: currencies in lower case and decimal strings';
 
-/** Identities may have 1,000 characters, and histories name them. */
+/** Identities hold at most 1,000 characters. */
 const MAX_CAPS_LENGTH = 400;
 
 const caps = z
@@ -202,7 +211,7 @@ export const amountsByCurrency = z
 
 const INSTANT = z.iso.datetime({ offset: true });
 
-/** Schema of a time that has passed, in ms since the epoch. One to come would hold every order back. */
+/** Schema of a past time in ms since the epoch. A future time would delay every order. */
 export const passedInstant = readBy((text) => {
   const ms = INSTANT.safeParse(text).success ? Date.parse(text) : Number.NaN;
   return ms <= Date.now() ? ms : undefined;

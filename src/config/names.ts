@@ -1,7 +1,7 @@
 import type { Env, Problems, Reader } from './env.js';
 import { NAMES, settingOf, sourcesOf } from './settings.js';
 
-/** What Temporal's own configuration reads. */
+/** Variables of Temporal's own configuration. */
 const TEMPORAL_VARIABLES = [
   ...['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'TEMPORAL_API_KEY', 'TEMPORAL_CONFIG_FILE', 'TEMPORAL_PROFILE'],
   ...['TEMPORAL_TLS', 'TEMPORAL_TLS_SERVER_NAME', 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION'],
@@ -17,13 +17,13 @@ const namesOf = (reader?: Reader): readonly string[] => [
   ...TEMPORAL_VARIABLES,
 ];
 
-/** Beginnings of names that are ours, in a process of ours. */
+/** Prefixes of our variables in our processes. */
 const PREFIXES = /^((PAYMENT|APP?ROVER|ORDER|CALLBACK|PAYLOAD|CODEC|BATCH|REPORT|AUDIT)S?|TEMPORAL_TLS)_/;
 
-/** The same in a process of others: a misspelt key must not switch encryption off. */
+/** Prefixes in other programs: a misspelt key must not disable encryption. */
 const PREFIXES_OF_CLIENT = /^PAYLOADS?_ENCRYPTION/;
 
-/** Refuses settings that are empty or misspelt; a library checks its own names only. */
+/** Refuses empty and misspelt settings. A library checks only its own names. */
 export function checkNames(env: Env, reader: Reader, problems: Problems): void {
   const known = namesOf(reader === 'L' ? reader : undefined);
   const prefixes = reader === 'L' ? PREFIXES_OF_CLIENT : PREFIXES;
@@ -41,17 +41,17 @@ export function checkNames(env: Env, reader: Reader, problems: Problems): void {
   }
 }
 
-/** Returns which allowances are in force for a process, sorted. */
+/** Returns the allowances in force, sorted. */
 export const allowedBy = (env: Env, reader: Reader): readonly string[] =>
   namesOf(reader)
     .filter((name) => name.startsWith('ALLOW_') && env[name] === 'true')
     .sort();
 
-/** Returns true for a name of ours without its `_`, or with an ending that other settings have and it does not. */
+/** Returns true for our names without `_`, or with an ending of another setting. */
 const isMeantBy = (name: string, ours: string): boolean =>
   name.replaceAll('_', '') === ours.replaceAll('_', '') || name === `${ours}_FILE`;
 
-/** What Kubernetes sets for a service whose name begins like ours, unless the pod has enableServiceLinks: false. */
+/** Returns true for variables that Kubernetes sets for a service whose name starts like ours. */
 function isServiceLink(env: Env, name: string): boolean {
   const service = /^(.+?)_(?:SERVICE_(?:HOST|PORT(?:_.+)?)|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
   const link = service.exec(name)?.[1];

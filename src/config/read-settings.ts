@@ -5,13 +5,13 @@ import { NAMES, type Settings, settingOf, sourcesOf, type Variable } from './set
 /** Returns the name of the variable that is set: NAME or NAME_FILE. */
 export const sourceOf = (env: Env, name: Variable): string => sourcesOf(name).findLast((it) => env[it]) ?? name;
 
-/** The settings of a process: their values, and the texts that may be shown. */
+/** Settings of a process: values, and the texts that may be shown. */
 export interface Read {
   settings: Settings;
   shown: Readonly<Record<string, string>>;
 }
 
-/** Reads the settings of one reader, each by itself; whatever it cannot use is a problem, and its value undefined. */
+/** Reads each setting of a reader. An invalid one is recorded and becomes undefined. */
 export function readSettings(env: Env, reader: Reader, problems: Problems): Read {
   const settings: Partial<Record<Variable, unknown>> = {};
   const shown: Record<string, string> = {};
@@ -27,13 +27,13 @@ export function readSettings(env: Env, reader: Reader, problems: Problems): Read
   return { settings: settings as Settings, shown };
 }
 
-/** Returns the text from NAME or from the file that NAME_FILE names; undefined if there is none. */
+/** Returns the text of NAME or of the file in NAME_FILE; undefined if there is none. */
 function textOf(env: Env, name: Variable, reader: Reader, problems: Problems): string | undefined {
   const sources = sourcesOf(name);
   const set = sources.filter((source) => env[source]);
   const { ofAccount, required } = settingOf(name);
   if (ofAccount && env.PAYMENT_ACCOUNTS_FILE) {
-    // It would be ignored silently, and orders go to another account than the operator believes.
+    // If it were ignored, orders would go to another account than the operator expects.
     for (const source of set) problems.add(source, 'cannot be combined with PAYMENT_ACCOUNTS_FILE: use one of them');
     return undefined;
   }

@@ -5,26 +5,26 @@ import { readBy } from './formats.js';
 import { Secret } from './secret.js';
 import { readSettingsFile } from './secret-files.js';
 
-/** How the payment service of an account is reached; {} = directly, without a certificate, trusting the built-in authorities. */
+/** Route to an account's service; {} = direct, no client certificate, built-in authorities. */
 export interface RouteConfig {
-  /** PEM text of the only authorities to trust. */
+  /** PEM text of the only trusted authorities. */
   caCertificates?: string;
-  /** PEM texts; `chain` begins with the worker's own certificate. */
+  /** PEM texts. `chain` starts with the worker's own certificate. */
   clientCertificate?: { chain: string; key: Secret };
   proxy?: ProxyConfig;
 }
 
-/** A proxy that tunnels; `credentials`: `user:password`. */
+/** Proxy that tunnels. `credentials`: `user:password`. */
 export interface ProxyConfig {
   host: string;
   port: number;
   credentials?: Secret;
 }
 
-/** Paths of the files of an account's TLS. */
+/** Paths of an account's TLS files. */
 type TlsFiles = Partial<Record<'clientCertFile' | 'clientKeyFile' | 'caFile', string>>;
 
-/** Reads an account's certificates and key. They are read at start only. */
+/** Reads an account's certificates and key, at start only. */
 export function readTls(files: TlsFiles, baseUrl: string, account: string, problems: Problems): RouteConfig {
   const refuse = (field: keyof TlsFiles, reason: string): undefined =>
     void problems.add('PAYMENT_ACCOUNTS_FILE', `${account}.${field} ${reason}`);
@@ -52,7 +52,7 @@ const holdsKey = (text: string): boolean => text.includes('PRIVATE KEY');
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** Returns true if each block of a PEM text is a certificate: TLS would ignore the others silently. */
+/** Returns true if each block of a PEM text is a certificate: TLS would ignore others silently. */
 function isCertificates(text: string): boolean {
   const blocks = text.match(CERTIFICATE) ?? [];
   if (blocks.length === 0 || blocks.length !== text.split('-----BEGIN').length - 1) return false;
@@ -66,7 +66,7 @@ function isCertificates(text: string): boolean {
 function isPair(cert: string, key: string): boolean {
   try {
     createSecureContext({ cert, key });
-    // No key at all would be left out silently.
+    // A missing key would be ignored silently.
     return key !== '' && isCertificates(cert);
   } catch {
     return false;
@@ -75,7 +75,7 @@ function isPair(cert: string, key: string): boolean {
 
 const PROXY_FORM = 'must be http://host:port or http://user:password@host:port, with user and password percent-encoded';
 
-/** Returns undefined for what is no such URL: a part that is empty got lost. */
+/** Returns undefined for an invalid URL, also if a part is empty. */
 function parseProxy(text: string): ProxyConfig | undefined {
   const [, both, port] = /^http:\/\/(?:([^\s/?#@]*)@)?[^\s/?#@]+:([1-9]\d{0,4})\/?$/.exec(text) ?? [];
   if (!port || !URL.canParse(text)) return undefined;
@@ -91,5 +91,5 @@ function parseProxy(text: string): ProxyConfig | undefined {
   }
 }
 
-/** Schema of the proxy that all accounts are asked through. */
+/** Schema of the proxy for all accounts. */
 export const proxy = readBy(parseProxy, PROXY_FORM);

@@ -1,6 +1,6 @@
 import type { Env, Problems } from './env.js';
 
-/** Options of Node.js that open no port and weaken nothing; others need ALLOW_DEBUGGING. */
+/** Harmless options of Node.js. All others need ALLOW_DEBUGGING. */
 const HARMLESS_OPTIONS = new Set(
   `r require import C conditions loader experimental-loader enable-source-maps env-file title icu-data-dir
   experimental-import-meta-resolve experimental-require-module experimental-vm-modules experimental-strip-types
@@ -23,14 +23,14 @@ const DANGEROUS_VARIABLES = {
   GRPC_SSL_CIPHER_SUITES: WEAKENS_TLS,
 };
 
-/** No allowance: an authority of one's own is always possible. */
+/** No allowance, because a custom authority is always possible. */
 export function refuseUncheckedCertificates(env: Env, problems: Problems): void {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return;
   const instead = 'name an authority of your own in NODE_EXTRA_CA_CERTS instead';
   problems.add('NODE_TLS_REJECT_UNAUTHORIZED', `must not be 0: ${instead}`);
 }
 
-/** Refuses what the environment, or the command line, makes of Node.js itself, where that opens a hole. */
+/** Refuses options of Node.js that open a hole. */
 export function checkRuntime(env: Env, problems: Problems, commandLine: readonly string[] = process.execArgv): void {
   refuseUncheckedCertificates(env, problems);
   const check = (variable: string, words: readonly string[]) => {
@@ -47,7 +47,9 @@ export function checkRuntime(env: Env, problems: Problems, commandLine: readonly
   }
 }
 
-/** Returns the option of a word without its value, unless it is harmless. Node.js reads `_` in options as `-`. */
+/**
+ * Returns a word's option without its value, unless it is harmless. Node.js accepts `_` for `-`.
+ */
 function dangerousOption(word: string): string[] {
   const option = word.replace(/=.*/s, '').replaceAll('_', '-');
   return HARMLESS_OPTIONS.has(option.replace(/^--?(no-)?/, '')) ? [] : [option];

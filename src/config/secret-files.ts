@@ -4,21 +4,21 @@ import { fieldErrors } from '../validation/field-errors.js';
 import { readJson } from '../validation/json-input.js';
 import type { Problems } from './env.js';
 
-/** Read, write and execute of other users. */
+/** Read, write and execute rights of other users. */
 const OTHERS = 0o007;
 
 const OPEN_FILE =
   'may be read or changed by other users: chmod 600 (Kubernetes: defaultMode: 0400, with fsGroup where the process is not root)';
 
-/** Returns true if others may change it, or read a secret; our group may read another's. */
+/** Returns true if others may change the file, or read a secret. Our group may read it. */
 function isOpen({ mode, uid }: Stats, isSecret: boolean): boolean {
-  // Windows has other permissions, which these bits do not show.
+  // These bits do not show the permissions of Windows.
   if (process.getuid === undefined) return false;
   const group = isSecret && uid === process.getuid() ? 0o060 : 0o020;
   return (mode & (group | (isSecret ? OTHERS : 0o002))) !== 0;
 }
 
-/** Reads a file and the rights of that same file; undefined if it cannot be read. */
+/** Reads a file together with its rights; undefined if it cannot be read. */
 export function readOpened(path: string): { text: string; stats: Stats } | undefined {
   try {
     const file = openSync(path, 'r');
@@ -32,7 +32,7 @@ export function readOpened(path: string): { text: string; stats: Stats } | undef
   }
 }
 
-/** A file of settings as text; undefined when it cannot be read. `isSecret`: of its content, whether it is. */
+/** Reads a settings file; undefined if that fails. `isSecret`: whether its content is secret. */
 export function readSettingsFile(
   path: string,
   problems: Problems,
@@ -46,11 +46,11 @@ export function readSettingsFile(
   return text;
 }
 
-/** Returns a secret file's content without its last line break; undefined if it cannot be read. `variable` names it. */
+/** Returns a secret file without its last line break; undefined if that fails. */
 export const readSecretFile = (path: string, problems: Problems, variable: string, what = ''): string | undefined =>
   readSettingsFile(path, problems, { variable, what })?.replace(/\r?\n$/, '');
 
-/** Returns what a file's JSON text is by a schema; undefined after each mistake was reported. No text = it was not read. */
+/** Returns a file's JSON by a schema; undefined after it has reported each mistake. */
 export function parseJson<S extends z.ZodType>(
   text: string | undefined,
   schema: S,
@@ -58,14 +58,14 @@ export function parseJson<S extends z.ZodType>(
 ): z.output<S> | undefined {
   const { value, problem = undefined } =
     text === undefined ? { value: undefined, problem: 'cannot be read' } : readJson(text);
-  // A name twice is a mistake, too: the later one would win over the one that somebody reads.
+  // A duplicate name is a mistake, too: the later value would win.
   if (problem) return void refuse(problem);
   const { data, error } = schema.safeParse(value);
   for (const { field, reason } of error ? fieldErrors(error) : []) refuse(`${field}: ${reason}`);
   return data;
 }
 
-/** Refuses a folder of payments that every user of the machine may enter. */
+/** Refuses a folder of payments that all users may enter. */
 export function refuseOpenFolder({ mode }: Stats, variable: string, problems: Problems): void {
   if (process.getuid === undefined || (mode & OTHERS) === 0) return;
   problems.weak('ALLOW_READABLE_FILES', variable, 'may be entered by every user of the machine: chmod o-rwx');

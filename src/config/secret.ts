@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** A secret that shows itself only when asked: logs, JSON and inspection print a placeholder. */
+/** Secret that logs, JSON and inspection show as a placeholder. */
 export class Secret {
   readonly #value: string;
 
@@ -8,7 +8,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The secret itself. */
+  /** Returns the secret. */
   reveal(): string {
     return this.#value;
   }
@@ -31,6 +31,6 @@ export class Secret {
 
 const PLACEHOLDER = { value: () => '[secret]' };
 
-/** Makes an array of secrets show itself no more than a Secret does. */
+/** Hides an array of secrets in logs in the same way. */
 export const hidden = (secrets: string[]): string[] =>
   Object.defineProperties(secrets, { toString: PLACEHOLDER, toJSON: PLACEHOLDER, [inspect.custom]: PLACEHOLDER });

@@ -5,23 +5,25 @@ import type { Env, Reader } from './env.js';
 import * as format from './formats.js';
 import { proxy } from './route.js';
 
-/** One setting, from which its check, its row in docs/running.md and its part of the line `ready` are made. */
+/**
+ * Setting. Its check, its row in docs/running.md and its part of the `ready` line derive from it.
+ */
 interface Setting {
-  /** Who reads it, by the letters of Reader. */
+  /** Readers, by the letters of Reader. */
   by: string;
-  /** It may be given as a file, by NAME_FILE. */
+  /** Also accepted as a file, by NAME_FILE. */
   file?: true;
-  /** Turns its text into its value; the message of an issue is why it is refused. */
+  /** Parses the text. The message of an issue is the reason. */
   type: z.ZodType<unknown, string>;
-  /** Counts if it is unset. */
+  /** Text that counts if the setting is unset. */
   default?: string;
-  /** Says what counts if it is unset and there is no such text. */
+  /** Description of the unset state, if there is no default text. */
   unset?: string;
-  /** Where it has to be set. */
+  /** Returns true if it must be set. */
   required?: (reader: Reader, env: Env) => boolean;
-  /** Field of the one account of an environment without PAYMENT_ACCOUNTS_FILE. */
+  /** Field of the environment's account, without PAYMENT_ACCOUNTS_FILE. */
   ofAccount?: string;
-  /** Its value is shown nowhere. */
+  /** Its value is never shown. */
   secret?: true;
   example?: string;
   about: string;
@@ -205,15 +207,15 @@ type Value<S extends Setting> = S extends { default: string } | { required: unkn
   ? z.output<S['type']>
   : z.output<S['type']> | undefined;
 
-/** The values of all settings. One that has to be set is typed as set, whoever reads it. */
+/** Values of all settings. A required one has a type without undefined. */
 export type Settings = { readonly [K in Variable]: Value<(typeof SETTINGS)[K]> };
 
 /** Names of settings in the order of the table. */
 export const NAMES = Object.keys(SETTINGS) as Variable[];
 
-/** Returns the row of a setting, whatever it lacks. */
+/** Returns the row of a setting. */
 export const settingOf = (name: Variable): Setting => SETTINGS[name];
 
-/** Returns the names that a setting goes by: its own and NAME_FILE. */
+/** Returns the variables of a setting: NAME and NAME_FILE. */
 export const sourcesOf = (name: Variable): readonly string[] =>
   settingOf(name).file ? [name, `${name}_FILE`] : [name];

@@ -10,7 +10,7 @@ const DEFAULT_ADDRESS = 'localhost:7233';
 const MORE_THAN_HOST = /^(https?|grpcs?|tcp):\/\/|\/$|\s/i;
 const HOST_ONLY = `must be host:port, such as ${DEFAULT_ADDRESS}: leave the scheme, the path and blanks out. For TLS, set TEMPORAL_TLS=true`;
 
-/** Where Temporal is, as `TEMPORAL_*` and @temporalio/envconfig say it. */
+/** Reads the connection as @temporalio/envconfig defines it by `TEMPORAL_*`. */
 export function readTemporalTarget(env: Env, problems: Problems) {
   checkSettings(env, problems);
   const { connectionOptions, namespace = 'default', tls } = connectConfig(env, problems);
@@ -23,7 +23,7 @@ export function readTemporalTarget(env: Env, problems: Problems) {
   return { connectionOptions, address, namespace };
 }
 
-/** What the reader of these settings passes over in silence: for it every word but true and 1 means false. */
+/** Refuses words that @temporalio/envconfig would silently read as false. */
 function checkSettings(env: Env, problems: Problems): void {
   for (const name of ['TEMPORAL_TLS', 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION']) {
     if (env[name] && !/^(true|false|1|0)$/.test(env[name])) problems.add(name, 'must be true or false');
@@ -37,10 +37,10 @@ function checkSettings(env: Env, problems: Problems): void {
 
 type ConnectConfig = ReturnType<typeof toClientOptions> & Pick<ClientConfigProfile, 'tls'>;
 
-/** The reader's own messages quote the configuration file, where an API key may stand. */
+/** The reader's messages may quote an API key of the configuration file. */
 function connectConfig(env: Env, problems: Problems): ConnectConfig {
   try {
-    // The file of a person's command line may know more than we do; one that is named here is ours.
+    // A command-line user's file may have unknown fields; a file named here may not.
     const configFileStrict = Boolean(env.TEMPORAL_CONFIG_FILE);
     const profile = loadClientConfigProfile({ overrideEnvVars: env as Record<string, string>, configFileStrict });
     return { ...toClientOptions(profile), tls: profile.tls };

@@ -17,7 +17,7 @@ export function keyGivenTwice(json: string): string | undefined {
   return found;
 }
 
-/** Returns the key that `markGivenTwice` named in the name of a field, or undefined. */
+/** Finds misspelt currencies among the caps, which leave the intended currency without a cap. */
 export const givenTwiceIn = (field: string): string | undefined =>
   field.endsWith(MARK) ? field.slice(0, -MARK.length) : undefined;
 

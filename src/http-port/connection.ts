@@ -2,18 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
-/** Bytes given to HTTP at a time: of 64 KiB it would handle thousands of requests at once. */
+/** Bytes that HTTP gets at a time, so that one piece holds few requests. */
 const PIECE_BYTES = 512;
 
-/** Connections of a port: all of them, and in the order in which their waits began those that wait for their sender. */
+/** Connections of a port: all, and the waiting ones in the order of their waits. */
 export interface Connections {
   open: Set<Connection>;
   waiting: Set<Connection>;
 }
 
-/** A connection of which the HTTP library gets to see one request and no byte more. */
+/** Connection that passes exactly one request to the HTTP library. */
 export class Connection extends Duplex {
-  /** Set once the headers were read. */
+  /** Set after the headers were read. */
   response: ServerResponse | undefined;
   waitsSinceMs = performance.now();
 
@@ -25,12 +25,12 @@ export class Connection extends Duplex {
     all.open.add(this);
     all.waiting.add(this);
     socket.on('data', (chunk) => this.#take(chunk));
-    // Nobody who stops in the middle waits for an answer; whoever ends their side behind a whole request does.
+    // A sender that stops in the middle awaits no answer; one that closes after its request does.
     socket.on('end', () => {
       if (!this.request?.complete) this.destroy();
     });
     socket.on('close', () => this.destroy());
-    // Nothing is to be done about an answer that can no longer be written.
+    // An answer that cannot be written any more needs no action.
     this.on('error', () => undefined);
   }
 
@@ -38,25 +38,25 @@ export class Connection extends Duplex {
     return this.response?.req;
   }
 
-  /** True once it has its answer: nothing more is read. */
+  /** Returns true after the answer. Nothing more is read. */
   get answered(): boolean {
     return this.writableEnded || this.response?.headersSent === true;
   }
 
-  /** Ends it at once, whatever is under way. */
+  /** Closes the connection at once. */
   cut(): void {
     this.socket.resetAndDestroy();
     this.destroy();
   }
 
   #take(chunk: Buffer): void {
-    // A sender that is answered before it has sent all gets to read the answer.
+    // A sender that gets an early answer can still read it.
     for (let at = 0; at < chunk.length && !this.answered; at += PIECE_BYTES) {
       this.push(chunk.subarray(at, at + PIECE_BYTES));
       if (this.request?.complete) {
-        // What follows, a second request for instance, stays where it is and is never read.
+        // Later bytes, such as a second request, are never read.
         this.socket.pause();
-        // An answer given at once waits for its reader already.
+        // An early answer already waits for its reader.
         if (!this.answered) this.all.waiting.delete(this);
         return;
       }
@@ -64,7 +64,7 @@ export class Connection extends Duplex {
   }
 
   override _read(): void {
-    // Pieces are pushed as they come.
+    // Pieces are pushed as they arrive.
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
@@ -75,7 +75,7 @@ export class Connection extends Duplex {
     this.socket.write(chunk, done);
   }
 
-  /** The answer was written: the connection ends, at once if all of the request was read. */
+  /** Ends the connection after the answer, at once if the whole request was read. */
   override _final(done: () => void): void {
     if (this.request?.complete) this.socket.destroySoon();
     else this.socket.end();

@@ -4,39 +4,40 @@ import { createServer as createHttp, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer, isIPv6, type Socket } from 'node:net';
 import { Connection, type Connections } from './connection.js';
 
-/** Largest request line and headers. */
+/** Maximum size of the request line and headers. */
 const MAX_HEADER_BYTES = 8 * 1024;
 
-/** Connections open at once. */
+/** Maximum open connections. */
 export const MAX_CONNECTIONS = 1_000;
 
 const CHECK_INTERVAL_MS = 250;
 
-// Longer than the 2 s that a callback may take.
+// Longer than the 2 s of a callback.
 const CLOSE_GRACE_MS = 3_000;
 
-/** Connections that the system keeps ready while the process is busy. */
+/** Connections that the system queues while the process is busy. */
 const BACKLOG = 1_024;
 
-/** Why a connection was closed without an answer: too late, to make room for another one, or for want of room. */
+/** Cause of a cut: too slow, displaced by another connection, or no room. */
 export type Cut = 'slow' | 'displaced' | 'noRoom';
 
-/** Limits of a port. `onCut`: called for each connection that is cut. */
+/** Limits of a port. `onCut`: called for each cut. */
 interface PortLimits {
-  /** Time for headers and body together, and again for the reading of the answer. */
+  /** Time for headers and body, and again for reading the answer. */
   maxWaitMs?: number;
   onCut?: (why: Cut) => void;
 }
 
-/** A listening port. `close` lets requests under way finish, and half-sent ones for a while. */
+/** Listening port. `close` lets current requests finish, and half-sent ones for a while. */
 export interface Port {
   url: string;
   close: () => Promise<void>;
 }
 
 /**
- * Listens, port 0 on a free one: each connection carries one request, and what is no HTTP is closed without an answer. When the
- * port is full, the connection that has waited longest for its sender makes room: a genuine one waits for milliseconds.
+ * Listens; port 0 takes a free one. Each connection carries one request, and anything but HTTP is
+ * closed without an answer. If the port is full, the connection with the longest wait for its
+ * sender is cut: a genuine one waits for milliseconds.
  */
 export async function openPort(
   handle: RequestListener,
@@ -45,13 +46,13 @@ export async function openPort(
 ): Promise<Port> {
   const all: Connections = { open: new Set(), waiting: new Set() };
   const cut = (connection: Connection, why: Cut): void => {
-    // A connection that has its answer and did not hang up is ended without a report.
+    // A connection that stays open after its answer ends without a report.
     if (!connection.answered) limits.onCut?.(why);
     connection.cut();
   };
   const http = createHttp({ maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false }, (request, response) => {
     const connection: unknown = request.socket;
-    // A second request within one piece: the first one gets its answer, this one nothing.
+    // A second request in the same piece gets no answer.
     if (!(connection instanceof Connection) || connection.response) return;
     connection.response = response;
     response.shouldKeepAlive = false;
@@ -60,9 +61,9 @@ export async function openPort(
   http.on('clientError', (_error, connection) => {
     if (connection instanceof Connection && !connection.request?.complete) connection.destroy();
   });
-  // Half open: whoever ends its side behind its request still gets the answer.
+  // Half open, so that a sender that closes its side still gets the answer.
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {
-    // A reset is one of the ways in which a connection ends.
+    // A reset is a normal end of a connection.
     socket.on('error', () => undefined);
     const [longest] = all.waiting;
     if (all.open.size >= MAX_CONNECTIONS && !longest) {
@@ -94,14 +95,14 @@ export async function openPort(
   return { url: `http://${isIPv6(address) ? `[${address}]` : address}:${bound}`, close };
 }
 
-/** Length of a body as its request says it; one whose length is not told might have `maxBytes`. */
+/** Returns the announced length of a body. Without one, it might be `maxBytes`. */
 export const announcedBytes = ({ headers }: IncomingMessage, maxBytes: number): number =>
   Number(headers['content-length'] ?? maxBytes);
 
-/** Reads a body; 'tooLarge' above `maxBytes`, 'gone' when its sender ended before it. */
+/** Reads a body: 'tooLarge' above `maxBytes`, 'gone' if the sender disconnected. */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | 'tooLarge' | 'gone'> {
   return new Promise((resolve) => {
-    // In one piece: hundreds of small ones take several times as much memory, of as many senders as may wait.
+    // One buffer, because hundreds of small ones take several times as much memory.
     const body = Buffer.allocUnsafe(announcedBytes(request, maxBytes));
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {

@@ -14,10 +14,10 @@ import { ORDER_TYPES, workflowTypeOf } from '../contract/order/types.js';
 
 type Update = ReturnType<MetricsBuffer['retrieveUpdates']> extends ArrayIterator<infer U> ? U : never;
 
-/** Seconds: from a request within a data centre to orders that end after days. */
+/** Seconds: from requests within a data centre to orders that end after days. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60, 300, 900, 3_600, 21_600, 86_400];
 
-/** Whoever starts a workflow may name any other type. */
+/** A caller may start a workflow under any type name. */
 const OUR_TYPES: ReadonlySet<string> = new Set([
   ...ORDER_TYPES.map(workflowTypeOf),
   RECEIVED_DEPOSIT_WORKFLOW,
@@ -29,13 +29,13 @@ const OUR_TYPES: ReadonlySet<string> = new Set([
   SERVICE_READ_WORKFLOW,
 ]);
 
-/** Names and labels as Prometheus takes them: dots and dashes become underscores. */
+/** Returns a name in Prometheus' form: underscores for dots and dashes. */
 const plain = (name: string): string => name.replace(/[^a-zA-Z0-9_]/g, '_');
 
 const labelsOf = (tags: MetricTags): Record<string, string> =>
   Object.fromEntries(Object.entries(tags).map(([name, value]) => [plain(name), String(value)]));
 
-/** Takes what the SDK counted into the registry; labels are those of a metric's first update. */
+/** Copies the SDK's counts into the registry. A metric keeps the labels of its first update. */
 export class SdkMetrics {
   readonly #known = new Map<string, { take: (update: Update) => void }>();
 
@@ -45,7 +45,7 @@ export class SdkMetrics {
     private readonly accounts: ReadonlyMap<string, unknown>,
   ) {}
 
-  /** Takes what was counted since the last time. */
+  /** Copies what was counted since the last call. */
   drain(): void {
     for (const update of this.buffer.retrieveUpdates()) this.#of(update).take(update);
   }
@@ -59,7 +59,7 @@ export class SdkMetrics {
     const made = seriesOf(kind, config);
     const take = ({ attributes: tags, value }: Update): void => {
       const all = labelsOf(tags);
-      // Whoever starts a workflow chooses these names: they could be anything, and any number of them.
+      // A caller chooses these names freely, so they are not bounded.
       if (all.account !== undefined && !this.accounts.has(all.account)) all.account = 'other';
       if (all.workflow_type !== undefined && !OUR_TYPES.has(all.workflow_type)) all.workflow_type = 'other';
       const labels = Object.fromEntries(labelNames.map((label) => [label, all[label] ?? '']));

@@ -5,18 +5,20 @@ import type { Monitoring } from '../config.js';
 import { openPort, type Port } from '../http-port/port.js';
 import { type Finding, nameOf } from '../preflight/findings.js';
 
-/** What is shown of a process. `whyNotReady`: why it should get no work now; undefined = it is ready. Never rejects. */
+/**
+ * State of a process. `whyNotReady`: why it should get no work; undefined = ready. Never rejects.
+ */
 export interface Shown {
   whyNotReady: () => Promise<string | undefined>;
-  /** What should be mended, though the process is ready; absent = nobody looks. Shown as `payment_orders_check`, too. */
+  /** Findings to correct although the process is ready. Also shown as `payment_orders_check`. */
   findings?: () => readonly Finding[];
   registry: Registry;
 }
 
-/** Metrics may be this old: a flood of scrapes has one text made for all. */
+/** Maximum age of metrics, so that a flood of scrapes shares one text. */
 const METRICS_AGE_MS = 100;
 
-/** Serves `/healthz`, `/readyz` and `/metrics` on a port of its own; undefined where none is configured. */
+/** Serves `/healthz`, `/readyz` and `/metrics`; undefined if no address is configured. */
 export async function startMonitoring(address: Monitoring['metricsAddress'], shown: Shown): Promise<Port | undefined> {
   if (!address) return undefined;
   if (shown.findings) showFindings(shown.registry, shown.findings);
@@ -67,19 +69,19 @@ async function answer(
 const send = (response: ServerResponse, status: number, text: string, type = 'text/plain; charset=utf-8'): void =>
   void response.writeHead(status, { 'Content-Type': type }).end(text);
 
-/** The longest time that a question about readiness waits for Temporal. */
+/** Maximum wait for Temporal in a readiness check. */
 const DEADLINE_MS = 2_000;
 
-/** Whoever asks within this time gets one and the same answer: probes must not become a load. */
+/** Readiness checks within this time share one answer. */
 const SHARED_MS = 1_000;
 
-/** What both kinds of Temporal connections offer. */
+/** Common part of both kinds of Temporal connections. */
 interface Asked {
   withDeadline<T>(deadline: number, ask: () => Promise<T>): Promise<T>;
   workflowService: { describeNamespace(request: { namespace: string }): Promise<unknown> };
 }
 
-/** Asks Temporal for the namespace; says why it cannot be reached, undefined when it can. Never rejects. */
+/** Returns why Temporal's namespace cannot be reached; undefined if it can. Never rejects. */
 export function temporalReachable(connection: Asked, namespace: string): () => Promise<string | undefined> {
   let last: { atMs: number; answer: Promise<string | undefined> } | undefined;
   return () => {
@@ -91,7 +93,7 @@ export function temporalReachable(connection: Asked, namespace: string): () => P
 
 const NO_ANSWER = 'Temporal does not answer';
 
-/** The message of a failure may quote addresses and tokens: only that it failed is told. */
+/** A failure's message may quote addresses and tokens, so it is not shown. */
 async function ask(connection: Asked, namespace: string): Promise<string | undefined> {
   const answer = connection
     .withDeadline(Date.now() + DEADLINE_MS, () => connection.workflowService.describeNamespace({ namespace }))
@@ -99,6 +101,6 @@ async function ask(connection: Asked, namespace: string): Promise<string | undef
       () => undefined,
       () => NO_ANSWER,
     );
-  // Connections that are refused are tried again beyond the deadline.
+  // The client retries refused connections beyond the deadline.
   return Promise.race([answer, sleep(DEADLINE_MS, NO_ANSWER, { ref: false })]);
 }

@@ -5,17 +5,17 @@ import { ATTENTION_CODES } from '../contract/attention.js';
 import { quoted, searchAttribute } from '../contract/names.js';
 import { OPEN_STATUSES } from '../contract/service-objects.js';
 
-/** A closed workflow keeps its mark: after two days somebody has seen it. */
+/** Time after which a closed workflow's mark counts as seen. */
 const SHOWN_AFTER_CLOSE_MS = 48 * 3_600_000;
-/** So often Temporal's list is asked: a dozen requests each time. */
+/** Interval of the list requests, a dozen each. */
 const REFRESH_MS = 60_000;
 
-/** Workflows of which more than their number is read: the most that a server gives in one page. */
+/** Maximum workflows of which more than the number is read: one page of a server. */
 const MOST_READ = 1_000;
 
 const HOUR_MS = 3_600_000;
 
-/** Ages of open orders: the label, and from which to which time before now. */
+/** Ages of open orders: label, and range before now. */
 const AGES = [
   ['1h', 0, HOUR_MS],
   ['1d', HOUR_MS, 24 * HOUR_MS],
@@ -28,7 +28,7 @@ const STOPPED = `('Terminated', 'TimedOut')`;
 const IS_NOT_STOPPED = `ExecutionStatus NOT IN ${STOPPED}`;
 const OPEN = `(${OPEN_STATUSES.map(quoted).join(', ')})`;
 
-/** Counts what Temporal's list shows; what cannot be counted keeps its last figure. */
+/** Counts what Temporal's list shows. A failed count keeps the last figure. */
 export function countVisible(client: Pick<Client, 'workflow'>, registry: Registry, refreshMs = REFRESH_MS): () => void {
   const gauges = gaugesIn(registry);
   let timer: NodeJS.Timeout | undefined;
@@ -77,13 +77,15 @@ async function refresh(client: Pick<Client, 'workflow'>, gauges: Gauges): Promis
   const waiting = await countAttention(client, at(SHOWN_AFTER_CLOSE_MS));
   const stopped = [`ExecutionStatus IN ${STOPPED}`, `CloseTime > ${at(24 * HOUR_MS)}`];
   gauges.stopped.set(await count(...stopped, `${STATUS} IN ${OPEN}`));
-  // Reasons that none has any more leave.
+  // Removes reasons that no order has any more.
   gauges.attention.reset();
   for (const [reason, counted] of waiting) gauges.attention.set({ reason }, counted);
   gauges.countedAt.set(now / 1_000);
 }
 
-/** Counts by reason who waits, or ended with one after `since`; 'other' has no known code. */
+/**
+ * Counts waiting workflows by reason, also those that ended after `since`. 'other': no known code.
+ */
 async function countAttention(client: Pick<Client, 'workflow'>, since: string): Promise<Map<string, number>> {
   const isEnded = `(${IS_NOT_STOPPED} AND CloseTime > ${since})`;
   const query = `${searchAttribute.needsAttention.name} = true AND (${IS_RUNNING} OR ${isEnded})`;

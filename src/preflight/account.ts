@@ -2,15 +2,18 @@ import type { Balances } from '../contract/service-objects.js';
 import { NotSentError, PaymentServiceError, RateLimitedError, refusesKey } from '../payment-service/errors.js';
 import type { Asked, AskedAccount, Finding, Shown, Target } from './findings.js';
 
-/** The longest time for an answer of the service. Below the time of a check, so that the reason is told. */
+/** Maximum wait for the service, below the time of a check, so that the reason is shown. */
 const ANSWER_WITHIN_MS = 3_500;
-/** The longest wait, that for a turn within the account's limit included. */
+/** Maximum wait, including the turn at the account's limit. */
 const READ_WITHIN_MS = 4_000;
 
-/** Clocks that differ by more are not what the network makes of them. */
+/** Larger clock differences are not caused by the network. */
 const MOST_SKEW_MS = 60_000;
 
-/** Asks each account once for its balances: that shows its URL, its key, its signature, the service's clock, and its wallets. Never rejects. */
+/**
+ * Reads each account's balances once, which tests URL, key, signature, clock and wallets. Never
+ * rejects.
+ */
 export async function askAccounts(accounts: Target['accounts'] = new Map()): Promise<ReadonlyMap<string, Shown>> {
   const shown = [...accounts].map(async ([name, account]) => [name, await askedOnce(account)] as const);
   return new Map(await Promise.all(shown));
@@ -20,7 +23,7 @@ async function askedOnce({ service }: AskedAccount): Promise<Shown> {
   const fromMs = Date.now();
   let skewMs: number | undefined;
   const onDate = (date: string | undefined): void => {
-    // The service's second, by its middle, against ours between question and answer.
+    // Compares the middle of the service's second with the middle of our request.
     const theirs = Date.parse(date ?? '') + 500;
     if (!Number.isNaN(theirs)) skewMs = theirs - (fromMs + Date.now()) / 2;
   };
@@ -35,7 +38,7 @@ async function askedOnce({ service }: AskedAccount): Promise<Shown> {
 const balancesOf = (shown: ReadonlyMap<string, Shown>): [account: string, balances: Balances][] =>
   [...shown].flatMap(([name, { balances }]) => (balances ? [[name, balances]] : []));
 
-/** Which accounts answer what is signed with their keys. */
+/** Finds accounts that do not answer signed reads. */
 export async function readFindings({ shown }: Asked): Promise<readonly Finding[]> {
   return [...(await shown)].flatMap(([account, { error }]) => {
     if (error === undefined) return [];
@@ -44,7 +47,7 @@ export async function readFindings({ shown }: Asked): Promise<readonly Finding[]
   });
 }
 
-/** Whose clock differs. */
+/** Finds services whose clock differs. */
 export async function clockFindings({ shown }: Asked): Promise<readonly Finding[]> {
   return [...(await shown)].flatMap(([account, { skewMs = 0 }]) => {
     if (Math.abs(skewMs) <= MOST_SKEW_MS) return [];
@@ -54,7 +57,7 @@ export async function clockFindings({ shown }: Asked): Promise<readonly Finding[
   });
 }
 
-/** A currency that is misspelt among the caps leaves the one that was meant without a cap. */
+/** Finds misspelt currencies among the caps, which leave the intended currency without a cap. */
 export async function capFindings({ config: { caps }, shown }: Asked): Promise<readonly Finding[]> {
   const accounts = await shown;
   const read = balancesOf(accounts);
@@ -66,7 +69,7 @@ export async function capFindings({ config: { caps }, shown }: Asked): Promise<r
   return [{ check: 'caps', level: 'warning', text }];
 }
 
-/** Two keys may be of one account: the same order id under both of its names would be two orders, and be paid twice. */
+/** Finds two keys of one account: the same order id under both names would be paid twice. */
 export async function sharedWalletFindings({ shown }: Asked): Promise<readonly Finding[]> {
   const owners = new Map<string, string[]>();
   for (const [name, balances] of balancesOf(await shown))

@@ -12,23 +12,23 @@ import {
   workerSettingsFindings,
 } from './temporal.js';
 
-/** The longest time that one check may take; all run at once. */
+/** Maximum time of one check. All run at once. */
 const CHECK_WITHIN_MS = 4_500;
 
-/** Who is checked: W the worker, R the receiver. */
+/** Checked process: W worker, R receiver. */
 export type Checked = 'W' | 'R';
 
 interface Check {
   name: string;
   by: string;
-  /** The check that leaves this one nothing to look at if it finds something. */
+  /** Check that must pass before this one. */
   after?: string;
   ask?: (asked: Asked) => Promise<readonly Finding[]>;
-  /** Instead of `ask`, where Temporal is asked. */
+  /** Replaces `ask` for checks of Temporal. */
   askTemporal?: (client: Client, asked: Asked) => Promise<readonly Finding[]>;
 }
 
-/** Every check there is, each behind the one that it comes after. `doctor`, the starts and running workers go by this one table. */
+/** Table of all checks, in order of dependence. `doctor`, starts and running workers use it. */
 const CHECKS: readonly Check[] = [
   { name: 'namespace', by: 'WR', after: 'temporal', askTemporal: namespaceFindings },
   { name: 'retention', by: 'W', after: 'namespace', askTemporal: retentionFindings },
@@ -43,7 +43,7 @@ const CHECKS: readonly Check[] = [
   { name: 'callback', by: 'W', ask: callbackFindings },
 ];
 
-/** Returns the checks that a process made, and those that it did not make, each with the one that has to pass first. */
+/** Returns the checks that a process made, and the skipped ones with the check they depend on. */
 export function outcomesOf(checked: Checked, findings: readonly Finding[]) {
   const found = new Set(findings.map(({ check }) => check));
   const checks: string[] = [];
@@ -56,7 +56,7 @@ export function outcomesOf(checked: Checked, findings: readonly Finding[]) {
   return { checks, notChecked };
 }
 
-/** Runs all checks of a process at once, in seconds; what cannot be checked is a warning. Never rejects. */
+/** Runs all checks of a process at once. A check that fails to run is a warning. Never rejects. */
 export async function findingsOf(target: Target, checked: Checked): Promise<readonly Finding[]> {
   const made = CHECKS.filter(({ by, ask }) => by.includes(checked) && (ask || target.client));
   const shown = askAccounts(checked === 'W' ? target.accounts : undefined);
@@ -71,7 +71,7 @@ async function within(check: Check, target: Asked): Promise<readonly Finding[]> 
   const late = unchecked(`no answer within ${CHECK_WITHIN_MS / 1_000} s`);
   const found = asked(check, target).catch((error: unknown) => {
     const status = grpcStatus(error);
-    // Other words could quote what was sent.
+    // Other messages could quote what was sent.
     return unchecked(status ? `Temporal answers with gRPC status ${status.code}` : `${(error as Error).name}`);
   });
   return Promise.race([found, sleep(CHECK_WITHIN_MS, late, { ref: false })]);
@@ -81,13 +81,13 @@ async function asked({ ask, askTemporal }: Check, target: Asked): Promise<readon
   const { client } = target;
   if (ask) return ask(target);
   if (!askTemporal || !client) return [];
-  // A call that nobody waits for any more must not be repeated for ever.
+  // Bounds the retries of a call that no one waits for.
   return client.withDeadline(Date.now() + CHECK_WITHIN_MS, () => askTemporal(client, target));
 }
 
 const ANSWER_WITHIN_MS = 4_000;
 
-/** Whether anything answers where the service is told to call back. Orders are polled anyway, so that it is no error. */
+/** Finds a callback URL without an answer. It is no error, because orders are polled, too. */
 async function callbackFindings({ config: { callback } }: Target): Promise<readonly Finding[]> {
   if (!callback) return [];
   const why = await whyNot(`${callback.baseUrl}/healthz`);
@@ -96,7 +96,7 @@ async function callbackFindings({ config: { callback } }: Target): Promise<reado
   return [{ check: 'callback', level: 'warning', text }];
 }
 
-/** Any answer will do but that of a proxy which finds nobody behind it. */
+/** Accepts any answer but a proxy's for a missing server. */
 async function whyNot(url: string): Promise<string | undefined> {
   try {
     const { status } = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });

@@ -5,18 +5,20 @@ import type { Finding, Target } from './findings.js';
 import { openService, pinOfConfig } from './open-service.js';
 import { START_WITHIN } from './start.js';
 
-/** What `doctor` came to: the names of all checks that were made, and what they found. `notChecked`: each with the check that has to pass first. */
+/**
+ * Result of `doctor`: checks made, and findings. `notChecked`: each with the check it depends on.
+ */
 export interface Diagnosis {
   checks: readonly string[];
   notChecked: Readonly<Record<string, string>>;
   findings: readonly Finding[];
-  /** What orders of each account are pinned to, by account; absent where the settings cannot be read. */
+  /** Account ids that orders are pinned to; absent if the settings are invalid. */
   accounts?: Readonly<Record<string, string>>;
-  /** The settings that are no secret, as they count; absent where they cannot be read. */
+  /** Effective settings that are not secret; absent if they are invalid. */
   settings?: Readonly<Record<string, string>>;
 }
 
-/** Checks the environment of a worker without starting one: its settings, then all that they lead to. */
+/** Checks a worker's environment without starting a worker. */
 export async function doctor(): Promise<Diagnosis> {
   try {
     const config = loadWorkerConfig();

@@ -5,37 +5,37 @@ import type { Balances } from '../contract/service-objects.js';
 import type { PaymentService } from '../payment-service/client.js';
 import type { Protections } from '../temporal/published.js';
 
-/** `error` has to be mended, `warning` is less than it should be, `note` is good to know. */
+/** `error` must be corrected, `warning` should be, `note` is information. */
 export type Level = 'error' | 'warning' | 'note';
 
-/** What a check found. */
+/** Finding of a check. */
 export interface Finding {
   check: string;
   level: Level;
   account?: string;
-  /** What is wrong and what to do, in one line; shows no secret. */
+  /** Mistake and correction in one line, without secrets. */
   text: string;
-  /** Nothing could work with it: no process starts. */
+  /** True if no process can work: it refuses to start. */
   refuses?: true;
 }
 
-/** One account that may be asked. */
+/** Account that may be asked. */
 export interface AskedAccount extends UsedAccount {
   service: Pick<PaymentService, 'balances'>;
 }
 
-/** What is checked. */
+/** Subject of the checks. */
 export interface Target {
-  /** Absent where Temporal cannot be reached: then all else is checked. */
+  /** Absent if Temporal is unreachable; all other checks run. */
   client?: Client;
   config: Pick<WorkerConfig, 'encryptionKeys'> & Partial<WorkerConfig>;
-  /** What a running worker sees of the account's other workers; absent = Temporal is asked. */
+  /** Settings that a running worker sees of others; absent = Temporal is asked. */
   others?: (account: string) => readonly Protections[];
-  /** The accounts, opened. */
+  /** Opened accounts. */
   accounts?: ReadonlyMap<string, AskedAccount>;
 }
 
-/** What one account showed. `skewMs`: what the service's clock is ahead of this machine's. */
+/** Answers of one account. `skewMs`: how far the service's clock is ahead. */
 export interface Shown {
   balances?: Balances;
   /** Why there are no balances. */
@@ -43,15 +43,15 @@ export interface Shown {
   skewMs?: number;
 }
 
-/** What a check is given. `shown`: the accounts, asked once for all checks that are made together. */
+/** Input of a check. `shown`: answers of the accounts, read once for all checks. */
 export interface Asked extends Target {
   shown: Promise<ReadonlyMap<string, Shown>>;
 }
 
-/** Where somebody looks who knows the findings' names: `clock:eu`. */
+/** Returns the name of a finding, such as `clock:eu`. */
 export const nameOf = ({ check, account }: Finding): string => (account === undefined ? check : `${check}:${account}`);
 
-/** The findings of a line `ready`: names of what should be mended, each once. */
+/** Returns the names of the findings to correct, each once. */
 export const namesOf = (findings: readonly Finding[]): readonly string[] => [
   ...new Set(findings.filter(({ level }) => level !== 'note').map(nameOf)),
 ];

@@ -6,7 +6,7 @@ import { createPaymentService, type PaymentService, type PaymentServiceOptions }
 import type { RouteOptions } from '../payment-service/connection.js';
 import { loadSigner, type Signer } from '../payment-service/signers.js';
 
-/** The client of an account as its settings say; throws ConfigError when its signer cannot be loaded. */
+/** Returns the client of an account. Throws ConfigError if its signer cannot be loaded. */
 export async function openService(
   config: AccountConfig,
   shared: Pick<PaymentServiceOptions, 'limiter' | 'onSmallPage'> = {},
@@ -40,7 +40,10 @@ async function signerOf({ name, signer }: AccountConfig): Promise<Signer> {
   }
 }
 
-/** Returns what orders are pinned to. The fingerprint is keyed: a key that can be guessed cannot be found by it. */
+/**
+ * Returns the id that orders are pinned to. The fingerprint is keyed, so it cannot confirm a
+ * guessed key.
+ */
 export function pinOfConfig(config: AccountConfig): UsedAccount {
   const { name, baseUrl, apiKey, apiSecret, apiKeyPredecessors: predecessors } = config;
   const { origin, pathname } = new URL(baseUrl);

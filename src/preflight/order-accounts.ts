@@ -6,18 +6,21 @@ import { encryptionCodec, GRPC, grpcStatus } from '../temporal.js';
 import { sentToSchema } from '../validation/order-input.js';
 import type { Asked, Finding } from './findings.js';
 
-/** Orders that are looked at, of all accounts together, and at least of each. */
+/** Maximum orders to inspect in all, and minimum per account. */
 const [MOST, LEAST] = [20, 4];
 
-/** An order that is open for longer was sent before the keys were changed that a worker starts with now. */
+/** An order that is open longer predates the keys of a worker that starts now. */
 const LONG_MS = 60 * 60_000;
 
-/** The newest events of an order, among which it last said where it was sent to. */
+/** Newest events of an order, in which it last named its account. */
 const EVENTS = 30;
 
 type Run = { workflowId?: string | null; runId?: string | null };
 
-/** Compares where some orders of each account were sent to with its present key: one under another's name pays from there. */
+/**
+ * Compares the accounts of some orders with the present keys. A swapped key pays from another
+ * account.
+ */
 export async function orderAccountFindings(
   client: Client,
   { config, accounts = new Map() }: Asked,
@@ -42,7 +45,7 @@ function ofAccount(here: UsedAccount, sent: readonly (SentTo | undefined)[]): Fi
   return [{ check: 'order-accounts', level: 'error', account, text }];
 }
 
-/** The newest orders of an account, open ones first, and some that have been open for long. */
+/** Returns the newest orders of an account, open ones first, and some old open ones. */
 async function someOrders(
   { workflowService, options: { namespace } }: Client,
   account: string,
@@ -57,13 +60,13 @@ async function someOrders(
   return [...new Map(runs.flatMap(({ execution }) => (execution ? [[execution.runId, execution]] : []))).values()];
 }
 
-/** Lists show for a while what is kept no more. */
+/** Lists may show workflows that are already deleted. */
 function unlessGone(error: unknown): { history?: undefined } {
   if (grpcStatus(error)?.code !== GRPC.notFound) throw error;
   return {};
 }
 
-/** Where an order was sent to, as its last question about itself says; undefined where it has asked none. */
+/** Returns the account by an order's last request; undefined if there was none. */
 async function sentToOf(
   { workflowService, options: { namespace } }: Client,
   execution: Run,
@@ -72,7 +75,7 @@ async function sentToOf(
   const asked = { namespace, execution, maximumPageSize: EVENTS };
   const { history } = await workflowService.getWorkflowExecutionHistoryReverse(asked).catch(unlessGone);
   for (const { activityTaskScheduledEventAttributes: scheduled } of history?.events ?? []) {
-    // What cannot be read here fails its order's workflow tasks, which shows by itself.
+    // An unreadable payload fails the order's workflow tasks, which is visible.
     const [payload] = await codec.decode(scheduled?.input?.payloads ?? []).catch(() => []);
     const input = payload && defaultPayloadConverter.fromPayload<{ sentTo?: unknown } | null>(payload);
     const { data } = sentToSchema.safeParse(input?.sentTo);

@@ -2,17 +2,17 @@ import { ConfigError } from '../config.js';
 import { type Checked, findingsOf } from './checks.js';
 import { type Finding, type Level, nameOf, type Target } from './findings.js';
 
-/** The longest time for a connection to Temporal, of what may take 10 s until it is told. */
+/** Maximum connection time at start, within 10 s for all checks. */
 export const START_WITHIN = '4s';
 
-/** Says a finding in a process' log. */
+/** Logs a finding. */
 export type Tell = (level: Level, text: string, about: { check: string; account?: string }) => void;
 
 function tellAll(findings: readonly Finding[], tell: Tell): void {
   for (const { check, level, account, text } of findings) tell(level, text, { check, ...(account && { account }) });
 }
 
-/** Checks a start. Throws ConfigError with what no process can work with; logs the rest. */
+/** Checks a start. Throws ConfigError if no process can work, and logs other findings. */
 export async function checkStart(target: Target, checked: Checked, tell: Tell): Promise<readonly Finding[]> {
   const findings = await findingsOf(target, checked);
   const refused = findings.filter(({ refuses }) => refuses).map(({ text }) => text);
@@ -21,12 +21,12 @@ export async function checkStart(target: Target, checked: Checked, tell: Tell): 
   return findings;
 }
 
-/** What was right at the start may not stay so: a key is taken back, somebody removes a search attribute. */
+/** Interval of checks: a key may be withdrawn, or a search attribute removed. */
 const CHECK_EVERY_MS = 5 * 60_000;
 
 const keyOf = (finding: Finding): string => `${finding.level} ${nameOf(finding)}`;
 
-/** Repeats the checks until `stop`, and at once after `soon`; logs what is new or mended. */
+/** Repeats the checks until `stop`, and at once after `soon`. Logs new and resolved findings. */
 export function keepChecking(
   first: readonly Finding[],
   check: () => Promise<readonly Finding[]>,
@@ -45,7 +45,7 @@ export function keepChecking(
     for (const gone of before.filter((finding) => finding.level !== 'note' && !now.includes(keyOf(finding))))
       tell('note', `${gone.level} no more: ${nameOf(gone)}`, { check: gone.check });
   };
-  // One at a time, since each reports what changed since the one before.
+  // One at a time, because each reports what has changed.
   let checks = Promise.resolve();
   const soon = (): void => {
     checks = checks.then(once);

@@ -5,12 +5,12 @@ import { differingVariables, type Protections, publishedBy, publishedFor } from 
 import { atServer, GRPC, grpcStatus, searchAttributesCommand } from '../temporal.js';
 import type { Asked, Finding } from './findings.js';
 
-/** One that is missing is told by its own check alone. */
+/** A missing namespace has its own finding. */
 function unlessNoNamespace(error: unknown): undefined {
   if (grpcStatus(error)?.code !== GRPC.notFound) throw error;
 }
 
-/** Without its namespace nothing runs. */
+/** Finds a missing namespace. */
 export async function namespaceFindings(client: Client): Promise<readonly Finding[]> {
   const { namespace } = client.options;
   const found = await client.workflowService.describeNamespace({ namespace }).catch(unlessNoNamespace);
@@ -19,7 +19,7 @@ export async function namespaceFindings(client: Client): Promise<readonly Findin
   return [{ check: 'namespace', level: 'error', text, refuses: true }];
 }
 
-/** Closed orders guard their ids for as long as a namespace keeps them. */
+/** Closed orders protect their ids during a namespace's retention. */
 const MIN_RETENTION_DAYS = 30;
 
 /** Finds a namespace that keeps closed orders for too short a time. */
@@ -33,7 +33,7 @@ export async function retentionFindings(client: Client): Promise<readonly Findin
   return [{ check: 'retention', level: 'warning', text }];
 }
 
-/** Without its search attributes, or with others of their names, no order of a namespace goes on. */
+/** Finds missing or wrong search attributes, which stop every order. */
 export async function attributeFindings(client: Client): Promise<readonly Finding[]> {
   const command = await searchAttributesCommand(client).catch(unlessNoNamespace);
   if (!command) return [];
@@ -42,7 +42,7 @@ export async function attributeFindings(client: Client): Promise<readonly Findin
   return [{ check: 'search-attributes', level: 'error', text, refuses: true }];
 }
 
-/** Minor version of the oldest server 1 that is supported. */
+/** Minor version of the oldest supported server. */
 const OLDEST = 29;
 
 /** Finds a server that is too old. */
@@ -54,10 +54,10 @@ export async function serverFindings(client: Client): Promise<readonly Finding[]
   return [{ check: 'server', level: 'warning', text }];
 }
 
-/** A worker polls once a minute at least; the server shows workers for minutes after their end. */
+/** Workers poll at least once a minute. The server shows them for minutes after their end. */
 const GONE_AFTER_MS = 90_000;
 
-/** Compares this configuration with the settings that the account's other workers publish. */
+/** Compares this configuration with what the account's other workers publish. */
 export async function workerSettingsFindings(
   client: Client,
   { config, accounts = new Map(), others }: Asked,
@@ -69,13 +69,13 @@ export async function workerSettingsFindings(
     const variables = differingVariables(publishedFor({ ...config, pace }, account), seen);
     if (variables.length === 0) return [];
     const text = `account ${account}: other workers of it have other settings (${variables.join(', ')}). Until all have the same, the stricter one holds where a worker can know it: the longest window, the lowest cap, signatures, the latest restore. Approvers and the audit record hold for each worker's own orders alone. Give all workers the same settings; a rolling change ends this by itself within 2 minutes after the last old worker`;
-    // Before a start it is what a change of settings looks like.
+    // Before a start, it may be a change of settings.
     return [{ check: 'worker-settings', level: others ? 'error' : 'warning', account, text }];
   });
   return (await Promise.all(found)).flat();
 }
 
-/** What the workers publish that poll the account's create queue now. */
+/** Returns what the workers of the account's create queue publish. */
 async function publishedTo(
   { connection, options: { namespace } }: Client,
   version: WorkerConfig['version'],

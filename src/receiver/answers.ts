@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** HTTP answer to a request. The service delivers again after everything but 200 and 201. */
+/** HTTP answer. The service delivers again after every status but 200 and 201. */
 interface CallbackAnswer {
   status: number;
   result: string;
@@ -9,7 +9,7 @@ interface CallbackAnswer {
 
 const ACCEPTED = { status: 200, result: 'accepted' };
 
-/** All answers. A callback is acknowledged only once Temporal holds it. */
+/** All answers. A callback is acknowledged only after Temporal has stored it. */
 export const ANSWERS = {
   delivered: ACCEPTED,
   closed: ACCEPTED,

@@ -6,18 +6,18 @@ import type { ReceivedHint } from './signals.js';
 const STATUS_FORMAT = /^[a-z_]{1,64}$/;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** A JSON number as a double; a number like 1e400 is refused instead of becoming Infinity. */
+/** Returns a JSON number; throws for a number such as 1e400 instead of returning Infinity. */
 function finiteNumber(text: string): number {
   const value = Number(text);
   if (!Number.isFinite(value)) throw new RangeError('number out of range');
   return value;
 }
 
-/** The body's JSON object; undefined for everything else. */
+/** Returns the body's JSON object; undefined for anything else. */
 function parseObject(raw: Uint8Array): Map<string, unknown> | undefined {
   try {
-    // Unlike JSON.parse, this parser refuses a key with two different values, of which only the last would be seen. It
-    // recurses: nesting deeper than the stack is a RangeError, caught here like any other bad body.
+    // Unlike JSON.parse, this parser refuses a key with two values. Deep nesting is a RangeError,
+    // caught here.
     const value = parse(utf8.decode(raw), undefined, finiteNumber);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
     return new Map(Object.entries(value));
@@ -30,14 +30,14 @@ function matching(value: unknown, format: RegExp): string | undefined {
   return typeof value === 'string' && format.test(value) ? value : undefined;
 }
 
-/** The fields a hint may carry, each only where it has its format: how the order stands is read by a signed look-up anyway. */
+/** Returns the well-formed fields of a hint. A signed look-up reads the truth anyway. */
 function hintOf(body: Map<string, unknown>): CallbackHint {
   const orderUuid = matching(body.get('order_uuid'), ORDER_UUID_FORMAT);
   const status = matching(body.get('status'), STATUS_FORMAT);
   return { ...(orderUuid && { order_uuid: orderUuid }), ...(status && { status }) };
 }
 
-/** Returns a callback's claims without what is misshapen; undefined for what is no JSON object. */
+/** Returns a callback's well-formed claims; undefined if it is no JSON object. */
 export function readHint(raw: Uint8Array, orderId: string): CallbackHint | undefined {
   const body = parseObject(raw);
   if (!body) return undefined;
@@ -45,7 +45,7 @@ export function readHint(raw: Uint8Array, orderId: string): CallbackHint | undef
   return typeof about === 'string' && about !== orderId ? {} : hintOf(body);
 }
 
-/** What the body of an address's callback claims; undefined when it does not name the order that came to be. */
+/** Returns the claims of an address's callback; undefined if it does not name an order. */
 export function readReceivedHint(raw: Uint8Array): ReceivedHint | undefined {
   const body = parseObject(raw);
   const { order_uuid: orderUuid, ...others } = body ? hintOf(body) : {};

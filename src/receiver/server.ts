@@ -6,30 +6,32 @@ import { type AnswerName, send } from './answers.js';
 import type { SignalOrder, SignalReceived } from './signals.js';
 import { spareReceived, spareTemporal } from './spare-temporal.js';
 
-/** What the receiver needs. `tokenKeys`: all keys of CALLBACK_TOKEN_KEY; port 0 takes a free one. */
+/**
+ * Options of the receiver. `tokenKeys`: all keys of CALLBACK_TOKEN_KEY; port 0 takes a free one.
+ */
 export interface ReceiverOptions {
   host: string;
   port: number;
   tokenKeys: readonly string[];
-  /** Wakes orders up. */
+  /** Wakes orders. */
   signal: SignalOrder;
-  /** Wakes up, or starts, followers of receipts on permanent addresses. */
+  /** Wakes or starts followers of receipts on permanent addresses. */
   received: SignalReceived;
-  /** Never given a body, token or query string. */
+  /** Never receives a body, token or query string. */
   log: Pick<Logger, 'info' | 'warn'>;
-  /** Why callbacks cannot be handed on now; absent = nobody looks. Never rejects. */
+  /** Returns why callbacks cannot be delivered now; absent = not checked. Never rejects. */
   whyNotReady?: () => Promise<string | undefined>;
-  /** Called with the name of each answer, and why a connection was closed without one. */
+  /** Called with the name of each answer, and with the cause of a connection cut. */
   onAnswer?: (name: AnswerName | Cut) => void;
 }
 
-/** Largest callback body: that of our largest order, to 100 cards, has 75 KiB. */
+/** Maximum callback body. Our largest order, to 100 cards, has 75 KiB. */
 export const MAX_CALLBACK_BODY_BYTES = 80 * 1024;
 
-/** Answers that are not logged: whoever got hold of one callback URL could fill the log. */
+/** Answers that are not logged: the holder of one callback URL could fill the log. */
 const UNLOGGED: readonly AnswerName[] = ['malformed', 'crowded', 'limited'];
 
-/** Returns true for a checker's question. */
+/** Returns true for a health check. */
 const isAsked = ({ method, url = '' }: IncomingMessage, path: string): boolean =>
   method === 'GET' && url.split('?', 1)[0] === path;
 
@@ -40,16 +42,17 @@ export async function startReceiver(options: ReceiverOptions): Promise<Port> {
   return openPort(
     (request, response) => {
       const answer = (name: AnswerName | undefined): void => {
-        // Its sender is gone.
+        // The sender has disconnected.
         if (!name) return;
         onAnswer?.(name);
         send(response, name);
       };
-      // Readiness is no callback: it is neither counted nor an alert.
+      // A readiness check is no callback: it is neither counted nor an alert.
       if (isAsked(request, '/readyz'))
         return void whyNotReady().then((why) => send(response, why ? 'unavailable' : 'healthy'));
       read(request, answer).catch((error: unknown) => {
-        // A mistake of ours must not cost the callback. Only the name is logged: the message could quote the request.
+        // Our own bug must not lose the callback. Logs the name only: the message could quote the
+        // request.
         log.warn({ error: error instanceof Error ? error.name : 'unknown' }, 'callback not handled');
         if (!response.headersSent) answer('unavailable');
       });
@@ -59,13 +62,13 @@ export async function startReceiver(options: ReceiverOptions): Promise<Port> {
   );
 }
 
-/** Names in the log what a callback is about. */
+/** Returns a callback's subject for the log. */
 const subjectOf = (target: CallbackTarget): { account: string; orderId?: string; addressRef?: string } =>
   target.kind === 'order'
     ? { account: target.account, orderId: target.orderId }
     : { account: target.account, addressRef: target.ref };
 
-/** Returns how a request is read and answered. What its headers decide is answered before the rest is even parsed. */
+/** Returns a reader that answers by the headers alone where possible, before it parses the rest. */
 function createReader({ log, tokenKeys, signal, received }: ReceiverOptions) {
   const aboutOrder = spareTemporal(signal);
   const aboutReceipt = spareReceived(received);

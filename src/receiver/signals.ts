@@ -15,16 +15,19 @@ import {
 } from '../contract/names.js';
 import type { CallbackHint } from '../contract/order/messages.js';
 
-/** The order a callback is about. */
+/** Order of a callback. */
 export type OrderTarget = Extract<CallbackTarget, { kind: 'order' }>;
 
 /**
- * 'delivered': Temporal has stored the signal. 'closed', 'unknown': the order has ended, or Temporal
- * has no such order, and a look-up after its end was started. 'limited': too many callbacks.
+ * 'delivered': Temporal has stored the signal. 'closed', 'unknown': no open run, and a look-up
+ * after the end was started. 'limited': too many callbacks.
  */
 export type SignalResult = 'delivered' | 'closed' | 'unknown' | 'limited';
 
-/** Hands a callback to an order; `repeated`: its history's length decides. Rejects if not taken. */
+/**
+ * Signals an order. `repeated`: also checks its history's length. Rejects if Temporal did not take
+ * it.
+ */
 export type SignalOrder = (
   target: OrderTarget,
   hint: CallbackHint,
@@ -32,30 +35,30 @@ export type SignalOrder = (
   mayLookUp: () => boolean,
 ) => Promise<SignalResult>;
 
-/** Pause between two signals of an order that has had many callbacks. */
+/** Interval between signals of an order after its burst. */
 export const SIGNAL_INTERVAL_MS = 10 * 60_000;
 
-/** Longest history of a young order to which repeated callbacks are added, at whichever receiver; a plain order has 26 events. */
+/** Maximum history of a young order for repeated callbacks. A plain order has 26 events. */
 export const MAX_CALLBACK_EVENTS = 500;
 
-/** Events of a signal and of the workflow task that reads it. */
+/** Events of a signal and its workflow task. */
 const EVENTS_PER_SIGNAL = 4;
 
-/** Returns true for an open order whose history is as long as callbacks may make it at its age. */
+/** Returns true for an open order with the maximum history for its age. */
 async function isLong(handle: WorkflowHandle): Promise<boolean> {
   const { status, historyLength, startTime } = await handle.describe();
   const intervals = (Date.now() - startTime.getTime()) / SIGNAL_INTERVAL_MS;
   return status.name === 'RUNNING' && historyLength > MAX_CALLBACK_EVENTS + EVENTS_PER_SIGNAL * intervals;
 }
 
-/** Temporal's time for all calls about one callback; leaves 500 ms of the 2 s in which it is answered. */
+/** Maximum time for Temporal per callback, 500 ms below the answer's 2 s. */
 const DEADLINE_MS = 1_500;
 
-/** Temporal answers "not found" both for an order that ended and for one it never had or no longer keeps. */
+/** Temporal answers "not found" for ended, unknown and deleted orders. */
 async function whyNotFound(handle: WorkflowHandle): Promise<SignalResult> {
   try {
     const { status } = await handle.describe();
-    // Started again between the two calls: this run has not been signalled, so the service must call back again.
+    // It was started between both calls and has no signal yet, so the service must call back again.
     if (status.name === 'RUNNING') throw new Error('the order was started between signal and describe');
     return 'closed';
   } catch (error) {
@@ -64,7 +67,7 @@ async function whyNotFound(handle: WorkflowHandle): Promise<SignalResult> {
   }
 }
 
-/** Signals the run of a workflow id, where there is an open one. */
+/** Signals the open run of a workflow id, if there is one. */
 export async function signalIfKnown(
   handle: WorkflowHandle,
   hint: CallbackHint,
@@ -75,22 +78,22 @@ export async function signalIfKnown(
     await handle.signal(ORDER_CALLBACK_SIGNAL, hint);
     return 'delivered';
   } catch (error) {
-    // A missing namespace is an error of another class and stays one.
+    // A missing namespace is another class of error.
     if (error instanceof WorkflowNotFoundError) return whyNotFound(handle);
     throw error;
   }
 }
 
-/** Runs calls to Temporal within 1.5 s, or not at all as far as the caller knows. */
+/** Runs calls to Temporal and rejects after 1.5 s. */
 export async function inTime<T>(client: Client, calls: () => Promise<T>): Promise<T> {
-  // The gRPC deadline ends the calls, but not the client's pauses between its retries, which grow beyond 1 s.
+  // The gRPC deadline does not end the client's pauses between retries.
   const tooLate = sleep(DEADLINE_MS, undefined, { ref: false }).then(() => {
     throw new Error(`no answer from Temporal within ${DEADLINE_MS} ms`);
   });
   return Promise.race([client.withDeadline(Date.now() + DEADLINE_MS, calls), tooLate]);
 }
 
-/** Signals orders through Temporal, and has those that have ended looked up. Starts no order. */
+/** Returns the function that signals orders, and starts look-ups of ended ones. Starts no order. */
 export function createSignalOrder(client: Client): SignalOrder {
   return ({ account, orderId }, hint, repeated, mayLookUp) =>
     inTime(client, async () => {
@@ -103,16 +106,16 @@ export function createSignalOrder(client: Client): SignalOrder {
     });
 }
 
-/** The permanent address that a callback's token is of. */
+/** Permanent address of a callback's token. */
 export type ReceivedTarget = Extract<CallbackTarget, { kind: 'address' }>;
 
-/** What the callback claims; `order_uuid` names the order that a receipt made. */
+/** Claims of a callback. `order_uuid` names the receipt's order. */
 export type ReceivedHint = CallbackHint & { order_uuid: string };
 
 /** 'delivered': Temporal has stored the signal. 'crowded': a start was needed and not allowed. */
 export type ReceivedResult = Exclude<SignalResult, 'unknown'> | 'crowded';
 
-/** Hands a callback to a receipt's follower; starts it, or a look-up after its end, if `mayStart`. */
+/** Signals a receipt's follower, or starts it or a look-up after its end if `mayStart`. */
 export type SignalReceived = (
   target: ReceivedTarget,
   hint: ReceivedHint,
@@ -120,7 +123,7 @@ export type SignalReceived = (
   repeated: boolean,
 ) => Promise<ReceivedResult>;
 
-/** Signals followers; starts those that are unknown or ended without an order; looks up the others. */
+/** Returns the function that signals followers, starts unknown ones, and looks up ended ones. */
 export function createSignalReceived(client: Client): SignalReceived {
   return ({ account, ref }, hint, mayStart, repeated) =>
     inTime(client, async () => {
@@ -129,7 +132,7 @@ export function createSignalReceived(client: Client): SignalReceived {
       if (result === 'delivered' || result === 'limited') return result;
       if (!mayStart()) return 'crowded';
       try {
-        // A policy is not for a callback to choose: the compensation table's default holds.
+        // A callback must not choose a policy, so the default applies.
         await client.workflow.signalWithStart<ReceivedWorkflow, [CallbackHint]>(RECEIVED_DEPOSIT_WORKFLOW, {
           ...receivedStartOptions({ account, ref, order_uuid: hint.order_uuid }),
           workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',

@@ -10,34 +10,37 @@ import {
   type SignalResult,
 } from './signals.js';
 
-/** Signals an order may get at once. The service delivers a callback at most 21 times. */
+/** Burst of signals per order. The service delivers a callback at most 21 times. */
 export const SIGNAL_BURST = 120;
 
-/** Temporal ends a run at 51,200 events: at 144 signals a day a flood needs weeks for that. */
+/** At 144 signals a day, a flood needs weeks to reach Temporal's 51,200 events. */
 const SIGNALS = { burst: SIGNAL_BURST, intervalMs: SIGNAL_INTERVAL_MS };
 
-/** Look-ups that callbacks of an ended order may start; each costs the service a few requests. */
+/** Look-ups that callbacks of an ended order may start. Each costs a few requests. */
 const LOOK_UPS = { burst: 3, intervalMs: SIGNAL_INTERVAL_MS };
 
-/** Followers and look-ups that callbacks of one address may start in a minute, a few requests each. */
+/** Maximum followers and look-ups that callbacks of one address may start per minute. */
 export const MAX_STARTS_PER_MINUTE = 20;
 
-/** Half of them at once, then one more every 6 s, so that no minute has more. */
+/** Half of them at once, then one every 6 s. */
 export const STARTS = { burst: MAX_STARTS_PER_MINUTE / 2, intervalMs: 120_000 / MAX_STARTS_PER_MINUTE };
 
-/** Callbacks of one address that are about nothing new; beyond them a flood is refused unread. */
+/** Allowance of an address for callbacks without news. Beyond it, a flood is refused unread. */
 const UNKNOWN = { burst: 600, intervalMs: 100 };
 
 /**
- * What became of a callback with a genuine token. 'limited': the order has had too many of them. 'crowded': the address has had
- * too many new ones. 'unavailable': Temporal did not take the signal; `reason` says why.
+ * Result of a callback with a genuine token. 'limited': too many for the order; 'crowded': too many
+ * new ones for the address; 'unavailable': Temporal refused, see `reason`.
  */
 export type CallbackOutcome = { orderUuid?: string } & (
   | { result: SignalResult | ReceivedResult | 'malformed' | 'crowded' }
   | { result: 'unavailable'; reason: string }
 );
 
-/** Turns callbacks into signals; parses a body only within its order's allowance. Never rejects. */
+/**
+ * Returns the function that turns callbacks into signals and parses only within allowances. Never
+ * rejects.
+ */
 export function spareTemporal(signal: SignalOrder): (target: OrderTarget, raw: Uint8Array) => Promise<CallbackOutcome> {
   const signals = createAllowance(SIGNALS);
   const lookUps = createAllowance(LOOK_UPS);
@@ -58,7 +61,7 @@ export function spareTemporal(signal: SignalOrder): (target: OrderTarget, raw: U
   };
 }
 
-/** The same for permanent addresses: order_uuids unknown to Temporal are counted by address. */
+/** Returns the same for permanent addresses, with allowances per address. */
 export function spareReceived(
   signal: SignalReceived,
 ): (target: ReceivedTarget, raw: Uint8Array) => Promise<CallbackOutcome> {
@@ -84,22 +87,22 @@ export function spareReceived(
 
 const unavailable = (error: unknown) => ({ result: 'unavailable' as const, reason: reasonOf(error) });
 
-/** One line about an error of Temporal's client. gRPC's own words are in the cause; they carry no payload. */
+/** Returns one line about a client error. gRPC's texts contain no payload. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
   return `${error.message}${cause}`.slice(0, 300);
 }
 
-/** Time between two searches for keys that mean nothing any more: a flood of new keys leaves nothing behind. */
+/** Interval of removing expired keys, so that a flood leaves nothing behind. */
 const SWEEP_INTERVAL_MS = 60_000;
 
-/** Allows something by key: `burst` times at once, then once more every `intervalMs`. */
+/** Returns an allowance per key: `burst` times at once, then once per `intervalMs`. */
 export function createAllowance(
   { burst, intervalMs }: { burst: number; intervalMs: number },
   nowMs: () => number = () => performance.now(),
 ) {
-  // Per key the time at which its allowance is full again; a time in the past is the same as no entry.
+  // Time per key at which its allowance is full again. A past time equals no entry.
   const fullAtMs = new Map<string, number>();
   let sweptAtMs = nowMs();
   function sweep(now: number): void {
@@ -108,7 +111,7 @@ export function createAllowance(
     for (const [key, fullAt] of fullAtMs) if (fullAt <= now) fullAtMs.delete(key);
   }
   return {
-    /** Returns true while the allowance of a key is not full again. */
+    /** Returns true while the allowance of a key is not full. */
     remembers: (key: string): boolean => (fullAtMs.get(key) ?? 0) > nowMs(),
     take(key: string): boolean {
       const now = nowMs();
@@ -118,13 +121,13 @@ export function createAllowance(
       fullAtMs.set(key, fullAt);
       return true;
     },
-    /** It did not happen after all. */
+    /** Reverts a `take`. */
     giveBack(key: string): void {
       const fullAt = (fullAtMs.get(key) ?? 0) - intervalMs;
       if (fullAt <= nowMs()) fullAtMs.delete(key);
       else fullAtMs.set(key, fullAt);
     },
-    /** Keys remembered now. */
+    /** Returns the number of remembered keys. */
     size: () => fullAtMs.size,
   };
 }

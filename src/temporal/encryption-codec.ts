@@ -7,23 +7,29 @@ import { type RefusedKind, refusedPayload } from '../contract/refused.js';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
-/** As in Temporal's own samples: IV, ciphertext, tag. What a payload is bound to, with the key's id, is additional data. */
+/**
+ * As in Temporal's samples: IV, ciphertext, tag. The binding and the key's id are additional data.
+ */
 const CIPHER = 'aes-256-gcm';
 const ENCODING = Buffer.from('binary/encrypted');
 const KEY_ID = 'encryption-key-id';
 const BOUND_TO = 'encryption-bound-to';
-/** The server's own word about an activity that was cancelled before a worker had it: nobody could encrypt it. */
+/**
+ * Written by the server for an activity that was cancelled before a worker had it, so it is plain.
+ */
 const OF_SERVER = Buffer.from('"ACTIVITY_ID_NOT_STARTED"');
-// Random IVs of 12 bytes are safe for 2^32 payloads of one key: about a hundred million orders.
+// Random 12-byte IVs are safe for 2^32 payloads per key, about a hundred million orders.
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A payload that must not be read here: it cannot be decrypted, or something without the keys wrote it. Whoever reads it must fail, not guess. */
+/** Payload that must not be read: it cannot be decrypted or is not authentic. Readers must fail. */
 export class PayloadDecryptionError extends Error {
   override readonly name = 'PayloadDecryptionError';
   readonly kind = 'decryption';
 
-  /** `refused`: 'foreign' = not written with the keys for this workflow; 'unreadable' = a key may be missing here. */
+  /**
+   * `refused`: 'foreign' = not authentic for this workflow; 'unreadable' = a key may be missing.
+   */
   constructor(
     message: string,
     readonly refused: RefusedKind = 'unreadable',
@@ -31,27 +37,30 @@ export class PayloadDecryptionError extends Error {
     super(message);
   }
 
-  /** True for such an error, also of another copy of this module: the SDK loads a worker's converters by `require`. */
+  /**
+   * Returns true also for errors of another copy of this module, because the SDK loads converters
+   * by `require`.
+   */
   static is(error: unknown): error is PayloadDecryptionError {
     return error instanceof Error && error.name === 'PayloadDecryptionError';
   }
 }
 
-/** What a codec does besides. */
+/** Options of a codec. */
 export interface CodecOptions {
-  /** Told of every plain payload that is read although there are keys; `workflowId`: whose it is, where the SDK tells. */
+  /** Called for every plain payload that is read although there are keys. */
   onPlain?: (workflowId?: string) => void;
-  /** Payloads that are plain, or encrypted without being bound to a workflow, are refused. */
+  /** Refuses plain payloads, and encrypted ones without a binding. */
   required?: boolean;
-  /** What is refused is handed on as `refusedPayload` instead of throwing: converters then judge each by itself. */
+  /** Passes refused payloads on as `refusedPayload`; converters then judge each one. */
   marks?: boolean;
 }
 
 /**
- * Encrypts whole payloads, their metadata too, with the first key, bound to the workflow or activity that they are for, and
- * decrypts with any; without keys it encrypts nothing. Decoding throws PayloadDecryptionError on an unknown key, on bytes that
- * were changed, and on what is bound to something else. Plain payloads are read as they are unless `required`, so that
- * encryption can be switched on under running workflows. Without a context, as in the codec endpoint, nothing is compared.
+ * Encrypts whole payloads with the first key, bound to their workflow or activity, and decrypts
+ * with any key. Decoding throws PayloadDecryptionError for an unknown key, changed bytes and
+ * another binding; plain payloads pass unless `required`. Without a context, as in the codec
+ * endpoint, no binding is compared.
  */
 export function encryptionCodec(keys: readonly EncryptionKey[] = [], options: CodecOptions = {}): PayloadCodec {
   const [first] = keys;
@@ -75,10 +84,10 @@ export function encryptionCodec(keys: readonly EncryptionKey[] = [], options: Co
 
 const isEncrypted = ({ metadata }: Payload): boolean => ENCODING.equals(bytesOf(metadata?.encoding));
 
-/** Empty bytes of the wire are an array and no Uint8Array, whatever their type says. */
+/** Empty bytes of the wire are an array, whatever their type says. */
 const bytesOf = (bytes: Uint8Array | null | undefined): Buffer => Buffer.from(bytes ?? []);
 
-/** A payload as it was encoded. Throws PayloadDecryptionError. */
+/** Returns the decoded payload. Throws PayloadDecryptionError. */
 function decoded(
   keys: readonly EncryptionKey[],
   { required, onPlain }: CodecOptions,
@@ -119,7 +128,7 @@ const additionalData = (keyId: string, bound: Uint8Array | string): Buffer =>
 function decrypt(keys: readonly EncryptionKey[], { metadata, data }: Payload): Payload {
   const keyId = bytesOf(metadata?.[KEY_ID]).toString();
   const known = keys.find(({ id }) => id === keyId);
-  // The id comes from outside: only what could be one is repeated.
+  // The id is untrusted: only a possible one is quoted.
   if (!known) {
     const shown = /^[A-Za-z0-9_.-]{1,64}$/.test(keyId) ? keyId : '(unreadable id)';
     throw new PayloadDecryptionError(`payload encrypted with key ${shown}: not in PAYLOAD_ENCRYPTION_KEYS`);
@@ -137,15 +146,15 @@ function decrypt(keys: readonly EncryptionKey[], { metadata, data }: Payload): P
   }
 }
 
-/** What a payload belongs to. */
+/** Subject that a payload is bound to. */
 interface Binding {
   namespace: string;
   workflowId: string;
-  /** Of an activity's input, result, failure or heartbeat. */
+  /** Set for an activity's input, result, failure or heartbeat. */
   activityId?: string;
 }
 
-/** Returns what a payload is bound to; undefined where the SDK names no workflow. */
+/** Returns the binding of a payload; undefined if the SDK names no workflow. */
 function boundTo(context: SerializationContext | undefined): string | undefined {
   const binding = context && bindingOf(context);
   return binding && JSON.stringify(binding);
@@ -158,7 +167,9 @@ function bindingOf(context: SerializationContext): Binding | undefined {
   return { namespace, workflowId, ...(context.activityId !== undefined && { activityId: context.activityId }) };
 }
 
-/** Returns true when a payload that is bound so may be read in that context; without one there is nothing to compare with. */
+/**
+ * Returns true if a payload with this binding may be read in a context, or if there is no context.
+ */
 function isFor(bound: string, context: SerializationContext | undefined): boolean {
   const binding = context && bindingOf(context);
   if (!binding) return context === undefined;
@@ -172,7 +183,7 @@ function isFor(bound: string, context: SerializationContext | undefined): boolea
 const SCHEDULED = [scheduledBatchWorkflowId('', '').slice(0, -1), reconcileWorkflowId('')];
 const AT_TIME = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
-/** The id that a schedule's action was written for: Temporal appends the time to it. */
+/** Returns the id that a schedule's action was written for: Temporal appends the time. */
 function idOfSchedule(workflowId: string): string | undefined {
   if (!SCHEDULED.some((prefix) => workflowId.startsWith(prefix)) || !AT_TIME.test(workflowId)) return undefined;
   return workflowId.replace(AT_TIME, '');

@@ -2,21 +2,21 @@ import type { ConnectionLike } from '@temporalio/client';
 import type { Version } from '../config.js';
 import { createTaskQueue } from '../contract/names.js';
 
-/** Who polls the create queue of an account, and the limit that an operator set on it. */
+/** Pollers of an account's create queue, and an operator's limit on it. */
 export interface SeenQueue {
-  /** When each identity polled last, by the server's clock. */
+  /** Last poll per identity, by the server's clock. */
   pollers: ReadonlyMap<string, number>;
   limit?: number | undefined;
 }
 
-/** By their numbers on the wire. */
+/** Wire numbers. */
 const ACTIVITY_QUEUE = 2;
 const ENHANCED_MODE = 1;
 
-/** What the server calls a version. */
+/** Returns the server's name of a version. */
 export const versionName = ({ deploymentName, buildId }: Version): string => `${deploymentName}:${buildId}`;
 
-/** Which server is asked, and as which version. */
+/** Server and version of a question. */
 export interface Asking {
   connection: Pick<ConnectionLike, 'workflowService'>;
   namespace: string;

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { Approvers, WorkerConfig } from '../config.js';
 import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
 
-/* Workers of an account publish their protective settings in the identity that polls its create queue. */
+/* Workers publish their protective settings in the identity that polls the create queue. */
 
-/** Clocks of two machines may differ by so much, in ms. */
+/** Maximum clock difference of two machines, in ms. */
 const MOST_AHEAD_MS = 10 * 60_000;
 
 const duration = z
@@ -14,13 +14,13 @@ const duration = z
   .min(0)
   .max(366 * 86_400_000);
 
-/** Anybody can publish, so this only makes a worker stricter; each field is read by itself. */
+/** Anybody can publish, so a value can only make a worker stricter. Fields are read one by one. */
 const published = z.object({
   /** Settle windows of payouts and of deposit types, and the confirm delay, in ms. */
   windows: z.tuple([duration, duration, duration]).catch([0, 0, 0]),
   /** By currency. */
   caps: z.record(z.string(), z.string().regex(AMOUNT_FORMAT).max(MAX_AMOUNT_LENGTH)).optional().catch(undefined),
-  /** Digest of who may decide and approve; absent = unsigned decisions count. */
+  /** Digest of the approvers; absent = unsigned decisions count. */
   approvers: z.string().optional().catch(undefined),
   notExecuted: z.array(z.number().int()).optional().catch(undefined),
   audit: z.literal(true).optional().catch(undefined),
@@ -31,10 +31,10 @@ const published = z.object({
     .catch(undefined),
 });
 
-/** Settings of a worker that protect an account's money. All workers of the account should have the same. */
+/** Protective settings of a worker. All workers of an account should agree. */
 export type Protections = z.infer<typeof published>;
 
-/** Variables by the field in which two workers differ. */
+/** Variables of each field. */
 const VARIABLES: Record<keyof Protections, string> = {
   windows: 'ORDER_SETTLE_WINDOW or ORDER_CONFIRM_DELAY',
   caps: 'PAYMENT_ORDER_CAPS',

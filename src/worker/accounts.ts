@@ -7,10 +7,10 @@ import { Limiter } from '../payment-service/limiter.js';
 import { type SmallPage, smallPageNote } from '../payment-service/paging.js';
 import { openService, pinOfConfig } from '../preflight/open-service.js';
 
-/** Creates do not wait long for rates: without them the checks are skipped. */
+/** Maximum wait of a create for rates. Without them, the checks are skipped. */
 const RATES_TIMEOUT_MS = 5_000;
 
-/** Opens every configured account; throws ConfigError when a signer cannot be loaded. */
+/** Opens every configured account. Throws ConfigError if a signer cannot be loaded. */
 export async function openAccounts(configs: ReadonlyMap<string, AccountConfig>): Promise<Map<string, Account>> {
   const accounts = await Promise.all([...configs.values()].map((config) => openAccount(config)));
   return new Map(accounts.map((account) => [account.name, account]));
@@ -34,51 +34,53 @@ async function openAccount(config: AccountConfig): Promise<Account> {
   };
 }
 
-/** Creates that wait in a worker: so many seconds of the limit. All others wait at the server, which goes by their priority. */
+/** Seconds of the limit whose creates wait in a worker. Others wait at the server, by priority. */
 const WAITING_S = 1.5;
 
-/** Options of the create queue's worker; none without a configured limit. */
+/** Returns the slots of the create queue's worker; {} without a limit. */
 export const createSlots = (requestsPerSecond: number | undefined): { maxConcurrentActivityTaskExecutions?: number } =>
   requestsPerSecond === undefined
     ? {}
     : { maxConcurrentActivityTaskExecutions: Math.max(2, Math.ceil(requestsPerSecond * WAITING_S)) };
 
-/** MiB that a worker process takes without orders, and for each order that it keeps. */
+/** Memory of a worker process without orders (MiB), and per cached order. */
 const MEMORY_MIB = { process: 250, order: 0.43 };
 
-/** Orders that a process of 512 MB keeps, and the most that any keeps. */
+/** Cached orders of a process with 512 MB, and the maximum. */
 const CACHED_ORDERS = { least: 600, most: 3_000 };
 
-/** Returns how many orders a process keeps in memory, by the heap that Node.js may use. */
+/** Returns how many orders a process caches, by Node's heap limit. */
 export function cachedOrders(heapBytes = getHeapStatistics().heap_size_limit): number {
   const fitting = Math.floor((heapBytes / 2 ** 20 - MEMORY_MIB.process) / MEMORY_MIB.order);
   return Math.min(Math.max(fitting, CACHED_ORDERS.least), CACHED_ORDERS.most);
 }
 
-/** A poll waits for others to be asked with it, so that a slot is a promise and no request: 5,000 waiting orders take about 500. */
+/** Slots for look-ups. A waiting poll is only a promise: 5,000 orders take about 500. */
 const LOOKUPS_AT_ONCE = 500;
 
-/** Enough for what one process does on a queue; more polls are open only while tasks wait. */
+/** Maximum pollers per queue. More than the idle ones run only while tasks wait. */
 const QUEUE_POLLERS = 20;
 
-/** Polls that the queues of a process's accounts share while nothing happens, and those of one queue at most. */
+/** Idle polls that the account queues share, and maximum per queue. */
 const IDLE_POLLS = { process: 20, queue: 5 };
 
-/** Idle pollers per queue: without one a task goes through the server's database first. */
+/** Returns idle pollers per queue. Without one, a task goes through the server's database. */
 const idlePolls = (accounts: number): number =>
   Math.max(1, Math.min(Math.floor(IDLE_POLLS.process / (2 * accounts)), IDLE_POLLS.queue));
 
-/** The least number is the first one, too: the server takes back only what it has asked for. */
+/** The minimum is also the initial number: the server only reduces what it has increased. */
 const pollers = (idle: number) =>
   ({ type: 'autoscaling', minimum: idle, initial: idle, maximum: QUEUE_POLLERS }) as const;
 
-/** Polls for workflow tasks, whatever happens. */
+/** Constant number of polls for workflow tasks. */
 const WORKFLOW_POLLS = 7;
 
-/** Share of polls for any worker's tasks: a worker that cannot run one fails it once per poll. */
+/** Share of polls for any worker's tasks. A worker that cannot run one fails it once per poll. */
 const SHARED_WORKFLOW_POLLS = 0.3;
 
-/** Returns how the queue of the workflows is worked on. Activities are few on it: batches, reads, decisions. */
+/**
+ * Returns the options of the workflow queue, which has few activities: batches, reads, decisions.
+ */
 export const ordersCapacity = () =>
   ({
     maxCachedWorkflows: cachedOrders(),
@@ -87,16 +89,16 @@ export const ordersCapacity = () =>
     activityTaskPollerBehavior: pollers(1),
   }) satisfies Partial<WorkerOptions>;
 
-/** Look-ups of an account that may wait for each other; the other slots are for what a callback is about. */
+/** Look-ups that may wait for others. The rest is for callbacks. */
 const MOST_WAITING = 0.8 * LOOKUPS_AT_ONCE;
 
-/** Returns how the look-ups of an account, one of so many, are worked on. */
+/** Returns the options of an account's look-up queue. */
 export const lookupsCapacity = (accounts: number) =>
   ({
     maxConcurrentActivityTaskExecutions: LOOKUPS_AT_ONCE,
     activityTaskPollerBehavior: pollers(idlePolls(accounts)),
   }) satisfies Partial<WorkerOptions>;
 
-/** Returns how its creates are worked on. */
+/** Returns the options of its create queue. */
 export const createsCapacity = (accounts: number) =>
   ({ activityTaskPollerBehavior: pollers(idlePolls(accounts)) }) satisfies Partial<WorkerOptions>;

@@ -15,12 +15,12 @@ export class Failovers {
     private readonly log: Pick<Logger, 'warn'>,
   ) {}
 
-  /** Time of the last failover, in ms since the epoch; undefined = none is known. */
+  /** Time of the last failover in ms since the epoch; undefined if unknown. */
   get newestMs(): number | undefined {
     return this.#newestMs;
   }
 
-  /** Asks Temporal now. Never rejects: without an answer, the last one holds. */
+  /** Asks Temporal. Never rejects: without an answer, the last one remains. */
   async look(): Promise<void> {
     try {
       await this.#ask();
@@ -31,12 +31,12 @@ export class Failovers {
     }
   }
 
-  /** Asks before a send, unless the namespace is local: a new failover must stop the send. */
+  /** Asks before a send, unless the namespace is local, because a failover must stop the send. */
   async lookBeforeSend(): Promise<void> {
     if (this.#seen?.isGlobal !== false) await this.look();
   }
 
-  /** Asks every few seconds until the answer is called. */
+  /** Asks every few seconds until the returned function is called. */
   start(): () => void {
     const timer = setInterval(() => void this.look(), REFRESH_MS).unref();
     return () => clearInterval(timer);
@@ -50,7 +50,7 @@ export class Failovers {
     const [before, known] = [this.#seen, this.#newestMs ?? 0];
     this.#seen = now;
     const reported = Math.max(...times, known);
-    // A failover that the history does not show yet, or never shows, began before this moment.
+    // A failover that the history lacks began before this moment.
     const isUnreported = before !== undefined && before.version !== now.version && reported === known;
     const newestMs = isUnreported ? Date.now() : reported;
     if (newestMs === known) return;

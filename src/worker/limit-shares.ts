@@ -8,28 +8,28 @@ import { type Protections, publishedBy } from '../temporal/published.js';
 
 const REFRESH_MS = 5_000;
 
-/** A worker polls at least once a minute, so that one that did not for so long is gone: killed ones count until then. */
+/** Age of a poll from which a worker is gone. Killed workers count until then. */
 const GONE_AFTER_MS = 90_000;
-/** A worker that the server has not heard of for so long slows down before the others can count it out. */
+/** A worker that the server has not seen for this time slows down before others drop it. */
 const UNSEEN_AFTER_MS = 75_000;
-/** By then all others have asked since this worker could be seen. */
+/** All other workers have seen this worker by then. */
 const NOTICED_AFTER_MS = 2 * REFRESH_MS;
 
-/** What a worker may send before the others know of it, of the account's limit. */
+/** Share of the limit that an unnoticed worker may use. */
 const UNNOTICED_SHARE = 0.02;
 
-/** Part of the limit that is used at most: what is left is for requests that take longer to arrive than others. */
+/** Used share of the limit. The rest is for requests that arrive late. */
 const USED = 0.93;
 const USED_AT_LEAST = 0.3;
 const WINDOW_S = 5;
 
-/** Requests a second of each worker: together at most 1.05 times the limit over 5 s. */
+/** Returns the rate of each worker: together at most 1.05 times the limit over 5 s. */
 export function shareOf(limit: number, workers: number): number {
   const used = Math.min(USED, 0.98 - workers / (WINDOW_S * limit));
   return (limit * Math.max(USED_AT_LEAST, used)) / workers;
 }
 
-/** This worker's part of one account's limit, from what the server shows of the account's create queue. */
+/** This worker's share of an account's limit, by the pollers of its create queue. */
 export class LimitShare {
   #changed = new Map<string, { polledAt: number; seenAtMs: number; isProven: boolean }>();
   #noticedAtMs: number | undefined;
@@ -41,22 +41,22 @@ export class LimitShare {
     private readonly configured: number | undefined,
   ) {}
 
-  /** Before the server was asked. */
+  /** Returns the rate before the first look. */
   get unnoticed(): number | undefined {
     return this.configured && this.configured * UNNOTICED_SHARE;
   }
 
-  /** True while the server shows this worker among those that poll. */
+  /** Returns true while the server lists this worker. */
   get isSeen(): boolean {
     return this.#noticedAtMs !== undefined;
   }
 
-  /** The account's other workers. `isProven`: it polled after the first look of this worker. */
+  /** Returns the account's other workers. `isProven`: it polled after our first look. */
   get others(): { identity: string; isProven: boolean }[] {
     return this.#alive.filter(({ identity }) => identity !== this.identity);
   }
 
-  /** Requests a second from now on, by `nowMs` of a clock that only runs forward; undefined = no limit. */
+  /** Returns the rate by a monotonic clock; undefined = no limit. */
   rate({ pollers, limit = this.configured }: SeenQueue, nowMs: number): number | undefined {
     this.#note(pollers, nowMs);
     this.#alive = [...this.#changed].flatMap(([identity, { seenAtMs, isProven }]) =>
@@ -65,18 +65,18 @@ export class LimitShare {
     const alive = this.#alive.length;
     const own = this.#changed.get(this.identity);
     if (!own || nowMs - own.seenAtMs >= UNSEEN_AFTER_MS) this.#noticedAtMs = undefined;
-    // Of two that start at once, the one that polled later sees the other one: only one can find itself alone.
+    // If two start at once, the later poller sees the other: only one can find itself alone.
     else this.#noticedAtMs ??= alive === 1 ? nowMs : nowMs + NOTICED_AFTER_MS;
     if (limit === undefined) return undefined;
     const noticed = this.#noticedAtMs !== undefined && nowMs >= this.#noticedAtMs;
     return noticed ? shareOf(limit, alive) : Math.min(limit * UNNOTICED_SHARE, shareOf(limit, alive + 1));
   }
 
-  /** Clocks of two machines are never compared: what counts is when this worker saw that another one had polled again. */
+  /** Uses only this worker's clock: when it saw that another one had polled again. */
   #note(pollers: SeenQueue['pollers'], nowMs: number): void {
     for (const [identity, polledAt] of pollers) {
       const known = this.#changed.get(identity);
-      // A worker in the first look may have ended before: the server shows pollers for minutes.
+      // A worker in the first look may have ended: the server lists pollers for minutes.
       if (known?.polledAt !== polledAt)
         this.#changed.set(identity, { polledAt, seenAtMs: nowMs, isProven: this.#hasLooked });
     }
@@ -87,23 +87,25 @@ export class LimitShare {
   }
 }
 
-/** Tells workers apart also where containers share host name and process id. Short, since most events of a history name it. */
+/**
+ * Returns an identity that is unique across containers, and short, because most events contain it.
+ */
 export const newIdentity = (): string => `${hostname()}-${randomBytes(3).toString('base64url')}`;
 
-/** An account whose limit is shared. */
+/** Account with a shared limit. */
 export interface SharedAccount {
   name: string;
   requestsPerSecond: number | undefined;
   limiter: Limiter;
 }
 
-/** What the account's other workers publish. `proven`: only workers that are certainly running. */
+/** Settings that other workers publish. `proven`: only of workers that are certainly running. */
 export interface Others {
   all: readonly Protections[];
   proven: readonly Protections[];
 }
 
-/** Tells whether the published settings changed, however many workers have each. */
+/** Returns the different settings, however many workers have each. */
 const kindsOf = (published: readonly Protections[]): string =>
   [...new Set(published.map((one) => JSON.stringify(one)))].sort().join();
 

@@ -52,7 +52,7 @@ export function createMonitor({ logLevel, metricsAddress }: Monitoring = { logLe
 
 const REQUEST_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 
-/** Counts requests to the service and what Temporal's list shows, and shows each account's limit; answers how to stop. */
+/** Counts requests and what Temporal's list shows, and shows each limit. Returns how to stop. */
 function countAll(registry: Registry, client: Client, accounts: Running['accounts']): () => void {
   const registers = [registry];
   const requests = new Histogram({

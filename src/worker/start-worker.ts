@@ -34,14 +34,14 @@ import { Failovers } from './failovers.js';
 import { newIdentity, watchWorkers } from './limit-shares.js';
 import { createMonitor } from './monitor.js';
 
-/** A create must be let finish: its attempt may take 50 s, so a stopping worker waits a little longer. */
+/** A create attempt may take 50 s, so a stopping worker waits longer. */
 const SHUTDOWN_GRACE = '55s' as const;
 
 /** Starts a worker; `run` ends after `stop`. Throws ConfigError and TemporalUnreachableError. */
 export async function startWorker(config: WorkerConfig) {
   const monitor = createMonitor(config.monitoring);
   const stopTracing = config.traced ? (await import('./tracing.js')).startTracing() : undefined;
-  // A signer that cannot be loaded is a mistake of configuration: it is said before anything that takes long.
+  // Reports an unloadable signer before the slow steps.
   const accounts = await openAccounts(config.accounts);
   const { connectionOptions, address, namespace } = temporalTarget();
   const findings = await preflight(config, accounts);
@@ -59,7 +59,7 @@ export async function startWorker(config: WorkerConfig) {
   const failovers = new Failovers(connection, namespace, logger);
   await failovers.look();
   const identityFor = (account: string) => publishingIdentity(identity, publishedFor(config, account));
-  // Before the first task: the settings of other workers hold from the first send.
+  // Before the first task, because other workers' settings limit the first send.
   const watching = await watchWorkers(
     [...accounts.values()].map(({ name, limiter }) => ({
       name,
@@ -92,10 +92,10 @@ export async function startWorker(config: WorkerConfig) {
   };
 }
 
-/** Compressing what is a few hundred bytes, or ciphertext, costs the worker and the server more work than it saves. */
+/** Compressing small or encrypted messages costs more than it saves. */
 const UNCOMPRESSED: Pick<NativeConnectionOptions, 'grpcCompression'> = { grpcCompression: { codec: 'none' } };
 
-/** Where workers work. `live`: other workers and failovers as of now; absent = there are none. */
+/** Where workers run. `live`: other workers and failovers; absent = none. */
 interface Workplace {
   connection: NativeConnection;
   namespace: string;
@@ -103,7 +103,10 @@ interface Workplace {
   live?: { failovers?: Failovers; others?: ActivityDeps['others'] };
 }
 
-/** One worker per task queue: workflows on one, and per account creates and look-ups apart. `nowMs`: their clock. */
+/**
+ * Creates one worker per task queue: workflows, and creates and look-ups per account. `nowMs`:
+ * their clock.
+ */
 export async function createWorkers(
   config: WorkerConfig,
   { connection, namespace, identity, live }: Workplace,
@@ -112,7 +115,7 @@ export async function createWorkers(
   nowMs?: ActivityDeps['nowMs'],
 ): Promise<Worker[]> {
   const accounts = opened ?? (await openAccounts(config.accounts));
-  // Every line goes to the log as well: the hashes there, kept by another machine, show a record that was written again.
+  // The log keeps every line's hash, possibly on another machine, which reveals a rewritten record.
   const audit = config.auditDir && {
     audit: await AuditRecord.open(config.auditDir, ({ text, hash }) =>
       Runtime.instance().logger.info('audit', { audit: text, auditHash: hash }),
@@ -140,7 +143,7 @@ export async function createWorkers(
     return [
       {
         ...common,
-        // Workers see each other on this queue; all other events have the short identity.
+        // Workers see each other on this queue. All other events have the short identity.
         ...(identity && { identity: publishingIdentity(identity, publishedFor(config, name)) }),
         taskQueue: createTaskQueue(name),
         activities,
@@ -151,7 +154,7 @@ export async function createWorkers(
     ];
   });
   return Promise.all([
-    // Batches and reconciliations heartbeat their progress here and must hear quickly that they are paused.
+    // Batches and reconciliations heartbeat here and must notice a pause quickly.
     Worker.create({
       ...common,
       taskQueue: ORDERS_TASK_QUEUE,
@@ -164,7 +167,7 @@ export async function createWorkers(
   ]);
 }
 
-/** Returns the version of all queues; without one, histories name the code alone. */
+/** Returns the version of all queues; without one, only a name of the code. */
 const versionOptions = (
   version: WorkerConfig['version'],
   { workflowBundle }: WorkflowCode = {},
@@ -175,7 +178,7 @@ const versionOptions = (
 
 const CODE_DIGITS = 8;
 
-/** Names the code in eight events of an order; the SDK's own name for it has 90 characters, a tenth of a history. */
+/** Returns a short name of the code for histories. The SDK's name would be a tenth of a history. */
 function codeName(bundle: WorkflowCode['workflowBundle']): string {
   if (!bundle) return 'payment-orders';
   const code = 'code' in bundle ? bundle.code : readFileSync(bundle.codePath);
@@ -184,13 +187,13 @@ function codeName(bundle: WorkflowCode['workflowBundle']): string {
 
 const warnOfPlain = () => warnOfPlainPayloads((message, meta) => Runtime.instance().logger.warn(message, meta));
 
-/** What a worker goes by, defaults included: one word each, since machines read the line, too. */
+/** Returns the effective settings, one word each, because programs read the line, too. */
 const shownText = ({ shown = {} }: WorkerConfig): string =>
   Object.entries(shown)
     .map(([name, value]) => `${name}=${value.replace(/\s/g, (blank) => encodeURIComponent(blank)) || 'none'}`)
     .join(' ');
 
-/** How payloads are protected, for which accounts decisions must be signed, whether a record is kept: all workers must say the same. */
+/** Returns the protections that all workers must share: payloads, signatures, audit record. */
 const protectionsOf = (config: WorkerConfig): string =>
   [
     `payloads=${encryptionMode(config)}`,
@@ -199,11 +202,11 @@ const protectionsOf = (config: WorkerConfig): string =>
     ...(config.version ? [`version=${versionName(config.version)}`] : []),
   ].join(' ');
 
-/** Ends a start that nothing could come of; what else is found is told. */
+/** Refuses a start that cannot work. Reports other findings. */
 async function preflight(config: WorkerConfig, accounts: Target['accounts']): Promise<readonly Finding[]> {
   const { client, close } = await connectTemporal(config, START_WITHIN);
   try {
-    // Temporal shows workers for minutes after their end, so that a start reports no difference.
+    // Temporal lists ended workers for minutes, so a start reports no differences.
     return await checkStart({ client, config, accounts, others: () => [] }, 'W', tell);
   } finally {
     await close();
@@ -217,7 +220,9 @@ const tell: Tell = (level, text, about) => {
   else logger.info(text, about);
 };
 
-/** Stands before every activity: none runs on an input that was refused. A heartbeat that was is told; activities take it for none. */
+/**
+ * Refuses an activity with a refused input. Reports a refused heartbeat, which activities ignore.
+ */
 const refuseForeign: ActivityInterceptorsFactory = ({ info, log }) => ({
   inbound: {
     execute: async (input, next) => {
@@ -231,7 +236,10 @@ const refuseForeign: ActivityInterceptorsFactory = ({ info, log }) => ({
   },
 });
 
-/** Counts what became of creates: `uncertain` ones by verdict, those sent again by the permission `absent`. */
+/**
+ * Counts the verdicts of creates: `uncertain` ones, and those sent again by the permission
+ * `absent`.
+ */
 const countCreates: ActivityInterceptorsFactory = ({ info, metricMeter }) => ({
   inbound: {
     execute: async (input, next) => {

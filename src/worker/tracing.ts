@@ -23,7 +23,7 @@ import type { CreateAnswer, CreateOrderInput } from '../contract/order/activitie
 import { maskWallets } from '../contract/wallets.js';
 import { type Answered, answers } from '../payment-service/answers.js';
 
-/** Longest wait for a collector when the worker ends. */
+/** Maximum wait for a collector at the end. */
 const STOP_MS = 2_000;
 
 /** Attempt of the activity that makes a request. */
@@ -31,7 +31,7 @@ const ATTEMPT = createContextKey('attempt');
 
 const random = new RandomIdGenerator();
 
-/** Gives all spans of a run one trace, whose id is the run id without dashes. */
+/** Gives all spans of a run one trace id: the run id without dashes. */
 const ids: IdGenerator = {
   generateTraceId: () => activityInfo().workflowExecution?.runId.replaceAll('-', '') ?? random.generateTraceId(),
   generateSpanId: () => random.generateSpanId(),
@@ -39,7 +39,7 @@ const ids: IdGenerator = {
 
 const tracer = trace.getTracer('payment-orders');
 
-/** Makes one span for each attempt of an activity. Spans of creates show permission and verdict. */
+/** Creates one span per activity attempt. Spans of creates show permission and verdict. */
 export const traceActivities: ActivityInterceptorsFactory = ({ info }) => ({
   inbound: {
     execute: async (input, next) => {
@@ -70,7 +70,7 @@ export const traceActivities: ActivityInterceptorsFactory = ({ info }) => ({
   },
 });
 
-/** Marks a span as failed by the kind of failure: messages quote what people and the service wrote. */
+/** Marks a span as failed by the failure's kind, because messages quote private texts. */
 function markFailed(span: Span, kind: string): void {
   span.setAttribute('error.type', maskName(kind));
   span.setStatus({ code: SpanStatusCode.ERROR });
@@ -81,7 +81,7 @@ function kindOf(error: unknown): string {
   return 'type' in error && typeof error.type === 'string' && error.type !== '' ? error.type : error.name;
 }
 
-/** Makes a span of a request that has ended. It carries no URL and no header: the path names the operation alone. */
+/** Creates the span of a completed request, without URL and headers. The path is the operation. */
 function traceRequest(message: unknown): void {
   if (!trace.getActiveSpan()) return;
   const { account, operation, answer, status, seconds } = message as Answered;
@@ -103,12 +103,12 @@ function traceRequest(message: unknown): void {
   span.end(endTime);
 }
 
-/** Sends spans where OTEL_* says; returns how to stop within 2 s. Late spans are dropped. */
+/** Sends spans by OTEL_*. Returns how to stop within 2 s; later spans are dropped. */
 export function startTracing(): () => Promise<void> {
   const provider = new BasicTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'payment-orders-worker' }))
-      // Neither host nor process: their arguments may be anything.
+      // Neither host nor process, whose arguments may hold anything.
       .merge(detectResources({ detectors: [envDetector] })),
     idGenerator: ids,
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],

@@ -33,7 +33,7 @@ export interface MoveFacts {
   accepted?: TakenDecision;
   cancelled: boolean;
   revertTo?: RevertTarget;
-  /** Payers that later rates named. */
+  /** Subject of the checks. */
   laterPayers?: Payers;
 }
 
