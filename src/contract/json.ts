@@ -17,7 +17,7 @@ export function keyGivenTwice(json: string): string | undefined {
   return found;
 }
 
-/** Finds misspelt currencies among the caps, which leave the intended currency without a cap. */
+/** Returns the key that `markGivenTwice` put into a field's name; undefined for other fields. */
 export const givenTwiceIn = (field: string): string | undefined =>
   field.endsWith(MARK) ? field.slice(0, -MARK.length) : undefined;
 

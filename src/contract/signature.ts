@@ -46,7 +46,7 @@ export interface SignedRun {
 /** A check that nobody made in this time, in ms, is none: less than callers wait, so that none counts after they were told. */
 export const CHECK_TIMEOUT_MS = 10_000;
 
-/** Parses JSON without losing digits. Throws UsageError if it is not JSON. */
+/** Reason for refusing a choice that is for another run. */
 export const OTHER_RUN =
   'runId: the run that was shown is over: it was reset, started again or went on in a new one. Look again, then choose';
 

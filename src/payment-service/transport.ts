@@ -43,7 +43,7 @@ interface WireAnswer {
   body: Buffer;
 }
 
-/** Node fires longer timers at once. */
+/** Client without retries: only the caller knows whether a second request may be sent. */
 const http = got.extend({
   method: 'POST',
   retry: { limit: 0 },

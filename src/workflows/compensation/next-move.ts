@@ -33,7 +33,7 @@ export interface MoveFacts {
   accepted?: TakenDecision;
   cancelled: boolean;
   revertTo?: RevertTarget;
-  /** Subject of the checks. */
+  /** Payers by later rates. */
   laterPayers?: Payers;
 }
 
