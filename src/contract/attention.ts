@@ -1,19 +1,19 @@
 import type { DecideAction, DecisionChoice } from './order/messages.js';
 
 /*
- * Why a person should look at a workflow: THE closed set of codes, shown and found by
- * `PaymentAttentionReason`. Saved views and alert rules name them, so none is ever renamed.
+ * Reason codes of attention, shown and searched by `PaymentAttentionReason`. Saved views and alert
+ * rules use them, so no code is ever renamed.
  */
 
-/** Words for an attention code: what must never be done while the order waits, and what to do. */
+/** Words for a code: what nobody may do while the order waits, and what to do. */
 export interface AttentionWords {
   never: string;
   todo: string;
 }
 
-/** The warning against a second payment while an order waits. */
+/** Warning against a second payment while an order waits. */
 export const NOT_AGAIN = 'Never start this payment under another order id';
-/** The same of an order that needs no decision. */
+/** The same warning for an order that needs no decision. */
 export const CONTINUES = `${NOT_AGAIN}: this order continues by itself.`;
 
 /** Codes of orders with their words. The attention's own reason says what happened. */
@@ -76,23 +76,23 @@ export const ATTENTION_WORDS = {
   },
 } as const satisfies Record<string, AttentionWords>;
 
-/** Codes for which an order wants a person. */
+/** Codes of orders. */
 export type OrderAttention = keyof typeof ATTENTION_WORDS;
 
 const OTHER_CODES = [
-  // Something without the payload keys started a workflow.
+  // A program without the payload keys started a workflow.
   'foreign-start',
-  // A batch.
+  // Batches.
   'approval',
   'batch-paused',
   'batch-stopped',
   'batch-held',
   'not-written',
   'row-unresolved',
-  // A permanent address.
+  // Permanent addresses.
   'no-address',
   'more-addresses',
-  // A reconciliation.
+  // Reconciliations.
   'no-result',
   'disagreement',
 ] as const;
@@ -111,19 +111,19 @@ const BY_HAND: AttentionWords = {
   todo: 'Look at the order at the service, correct by hand what is left, then choose accept.',
 };
 
-/** The service accepted the order for more than a cap or an approval allows. */
+/** The service accepted the order above a cap or an approval. */
 const ACCEPTED_ABOVE: AttentionWords = {
   never: CONTINUES,
   todo: 'Ask whoever started this order whether the amount is right. If it is not, ask the service to stop the order.',
 };
 
-/** Returns the words for an attention, by the decisions that would be taken now. */
+/** Returns the words for an attention with its possible decisions. */
 export function attentionWords(code: OrderAttention, choices: readonly DecisionChoice[]): AttentionWords {
   if (code === 'over-cap' && choices.length === 0) return ACCEPTED_ABOVE;
   return code === 'remainder' && choices.length === 1 ? BY_HAND : ATTENTION_WORDS[code];
 }
 
-/** Effects of decisions that always have the same one. */
+/** Effects of decisions that do not depend on the order. */
 export const DECISION_WORDS = {
   resend: 'looks again, then sends the same order id again',
   'close-absent': 'proves again that the service has no such order, then ends this one',
@@ -135,27 +135,30 @@ export const DECISION_WORDS = {
 export const CLOSE_CONFLICT =
   'The order shown is not ours. This decision ends this order for good, and its id cannot be used again. Pay the payee under a new id only after the service has confirmed that nothing of this order was paid';
 
-/** Effect of `accept` after a change that came after the end. */
+/** Effect of `accept` after a change that followed the end. */
 export const ACCEPT_CHANGE = 'records that you have seen the change; no money moves';
 
-/** Whether an order was sent, where a person may wonder. */
+/** Whether an order was sent. */
 export const SENT_WORDS = {
   perhaps: 'Perhaps. The money may already have moved.',
   unlessTaken: 'nothing, unless a worker has taken it since',
   nothing: 'nothing so far that Temporal knows of',
 };
 
-/** Shown where an order wants a person who cannot decide anything. */
+/** Text for an order that needs a person but no decision. */
 export const NOTHING_TO_DECIDE = 'No decision is possible. Fix the cause shown above.';
 
-/** Shown of an order whose cancellation was requested after it was sent. */
+/** Text for an order whose cancellation came after its send. */
 export const CANCEL_REQUESTED =
   'Cancellation requested. The order was already sent, so it is followed to its end. Nothing more is sent without a decision.';
 
-/* Placeholders for what a person has to write. */
+/* Placeholders that a person replaces. */
 export const YOUR_NAME = '<your name>';
 export const WHY = '<why>';
 export const ITS_UUID = '<its order_uuid>';
 
-/** Returns true for a text that nobody filled in: who did what, and why, goes into results and the audit record. */
+/**
+ * Returns true for an unfilled placeholder. Results and the audit record need real names and
+ * reasons.
+ */
 export const isPlaceholder = (text: string): boolean => /^\s*<[^<>]*>\s*$/.test(text);

@@ -1,6 +1,9 @@
 import type { SentTo } from './order/sent-to.js';
 
-/** Failure types of order workflows: no order of ours exists. One that exists never ends in a failure. */
+/**
+ * Failure types of order workflows: no order of ours exists. An existing order never ends in a
+ * failure.
+ */
 export const ORDER_FAILURES = [
   'InvalidOrder',
   'OrderRejected',
@@ -10,19 +13,22 @@ export const ORDER_FAILURES = [
 ] as const;
 
 export type OrderFailure = (typeof ORDER_FAILURES)[number];
-/** The order was closed in doubt and may exist: NOT one of the five, and never started again. */
+/** Failure type of an order that was closed in doubt and may exist. It is never started again. */
 export const ORDER_UNRESOLVED = 'OrderUnresolved';
 
-/* Failure types of workflows that are not orders. */
+/* Failure types of other workflows. */
 export const INVALID_INPUT = 'InvalidInput';
 export const SERVICE_UNAVAILABLE = 'ServiceUnavailable';
 /** The service answered 400. */
 export const SERVICE_REJECTED = 'ServiceRejected';
 export const ADDRESS_ABSENT = 'AddressAbsent';
-/** The service refused the account's key in a look-up, which is reported to the workflow at once. */
+/** The service refused the account's key in a look-up. The workflow learns it at once. */
 export const KEY_REFUSED = 'KeyRefused';
 
-/** One bad field: its path (`order.amount`, `order.wallet_details[3].amount`) and what is wrong with it, values masked. */
+/**
+ * One bad field with its path (`order.amount`, `order.wallet_details[3].amount`) and a masked
+ * reason.
+ */
 export interface FieldError {
   field: string;
   reason: string;
@@ -34,22 +40,22 @@ export const isOrderFailure = (type: unknown): type is OrderFailure =>
 /** Returns true for ends after which a create may have reached the service. */
 export const mayHaveSent = (type: OrderFailure): boolean => type !== 'InvalidOrder';
 
-/** Last of the details of such an end: where its creates went. */
+/** Last detail of such an end: the account of its creates. */
 export interface SentBefore {
   sentTo: SentTo;
 }
 
-/** Returns true for the failures that may end an order workflow at all. */
+/** Returns true for failures that may end an order workflow. */
 export const endsOrder = (type: unknown): boolean => type === ORDER_UNRESOLVED || isOrderFailure(type);
 
-/** An HTTP status and what the service said with it (masked), for people: `HTTP 400: order not found`. */
+/** Returns an HTTP status with the service's masked answer: `HTTP 400: order not found`. */
 export const statusText = (status: number, excerpt?: string): string =>
   excerpt === undefined ? `HTTP ${status}` : `HTTP ${status}: ${excerpt}`;
 
 export const describeFieldErrors = (errors: readonly FieldError[]): string =>
   errors.map(({ field, reason }) => `${field}: ${reason}`).join('; ');
 
-/** Something is not known to be on the disk. `code`: the system's, such as ENOSPC; its words would name paths. */
+/** Error of a write that may not be on the disk. `code`: the system's, such as ENOSPC. */
 export class NotWrittenError extends Error {
   override readonly name: string = 'NotWrittenError';
 

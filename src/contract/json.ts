@@ -2,7 +2,7 @@ import { parse } from 'lossless-json';
 
 const MARK = ' (given twice)';
 
-/** Returns the first key that a JSON text gives twice with different values in one object. */
+/** Returns the first key that a JSON object holds twice with different values. */
 export function keyGivenTwice(json: string): string | undefined {
   let found: string | undefined;
   try {
@@ -12,7 +12,7 @@ export function keyGivenTwice(json: string): string | undefined {
       },
     });
   } catch {
-    // Whoever reads the value refuses what is no JSON or is nested too deeply.
+    // The reader of the value refuses invalid or too deeply nested JSON.
   }
   return found;
 }
@@ -22,15 +22,15 @@ export const givenTwiceIn = (field: string): string | undefined =>
   field.endsWith(MARK) ? field.slice(0, -MARK.length) : undefined;
 
 /**
- * Returns what `JSON.parse` made of a text, with an unknown field added if the text gives a key twice: JSON.parse keeps the last
- * value. Every check of an input refuses unknown fields, and a replay schedules the same activities as before.
+ * Returns `value` with an additional unknown field if its JSON holds a key twice, because
+ * JSON.parse silently keeps the last one. Input checks refuse unknown fields.
  */
 export function markGivenTwice<T>(value: T, json: string): T {
   const key = typeof value === 'object' && value !== null ? keyGivenTwice(json) : undefined;
   return key === undefined ? value : ({ ...value, [`${key}${MARK}`]: true } as T);
 }
 
-/** The value of a JSON text; `otherwise` for a text that is none. */
+/** Returns the value of a JSON text, or `otherwise` if it is no JSON. */
 export function jsonOr(text: string, otherwise?: unknown): unknown {
   try {
     return JSON.parse(text);

@@ -1,14 +1,14 @@
-/** A wallet as it may be shown: `****1111`, or `****` where the last characters would tell too much. */
+/** Returns a masked wallet: `****1111`, or `****` if the last characters would reveal too much. */
 export function maskWallet(wallet: string): string {
   const bare = wallet.replace(/[^A-Za-z0-9]/g, '');
-  // What follows 16 digits may be the expiry date or security code of a card.
+  // Digits after the 16th may be the expiry date or security code of a card.
   const mayEndInCode = /^\d{16}./.test(bare);
   return bare.length >= 12 && !mayEndInCode ? `****${bare.slice(-4)}` : '****';
 }
 
 const FOREIGN_DIGITS = /(?:(?![0-9])\p{Nd})+/gu;
 
-/** THE way to show words of a person or of the service: without cards, IBANs, e-mails and long digit runs, however typed. */
+/** Masks cards, IBANs, e-mails and long digit runs in texts of persons or the service. */
 export const maskWords = (words: string): string =>
   replaceNumbers(
     words
@@ -21,15 +21,15 @@ export const maskWords = (words: string): string =>
     .replace(/\w{26,}/g, '****')
     .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 
-/** Text that callers chose as a name (field, currency, network), safe to show: masked, and cut after 120 characters. */
+/** Masks a name that callers chose (field, currency, network), and cuts it after 120 characters. */
 export function maskName(name: string): string {
   const masked = maskWords(name);
   return masked.length > 120 ? `${masked.slice(0, 120)}…` : masked;
 }
 
-/* Card numbers and IBANs wherever they stand in a text. Workflows use it, so that nothing of Node stands here. */
+/* Finds card numbers and IBANs in texts. Workflows use it, so it uses nothing of Node. */
 
-/** Returns true when the last digit of a card number fits the others (Luhn). */
+/** Returns true if a card number's check digit fits (Luhn). */
 export function passesLuhn(digits: string): boolean {
   const total = [...digits].reverse().reduce((sum, digit, index) => {
     const value = Number(digit) * (index % 2 === 1 ? 2 : 1);
@@ -38,7 +38,7 @@ export function passesLuhn(digits: string): boolean {
   return total % 10 === 0;
 }
 
-/** IBAN lengths of SEPA countries (SWIFT registry): mod-97 alone lets one in 97 typing errors of length through. */
+/** IBAN lengths of SEPA countries (SWIFT registry). mod-97 alone misses one in 97 wrong lengths. */
 export const SEPA_IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
   (
     'AD24 AL28 AT20 BE16 BG22 CH21 CY28 CZ24 DE22 DK18 EE20 ES24 FI18 FR27 GB22 GI23 GR27 HR21 HU28 IE22 IS26 IT27 ' +
@@ -59,12 +59,12 @@ export function passesMod97(iban: string): boolean {
   return rest === 1;
 }
 
-/** 'asPrinted': in the groups of a card or IBAN, for names, which are refused by it. 'anyhow': for what people type. */
+/** 'asPrinted': in the groups of a card or IBAN, for refusing names. 'anyhow': for typed texts. */
 export type Groups = 'asPrinted' | 'anyhow';
 
 /**
- * One character between two groups. Names: blanks, dashes and invisible characters.
- * Words: everything that is neither letter nor digit, and invisible letters.
+ * Character between two groups. In names: blanks, dashes and invisible characters. In texts:
+ * anything but letters and digits.
  */
 const GAP: Readonly<Record<Groups, string>> = {
   asPrinted: String.raw`[\s\p{Pd}\p{Cf}_.:/]`,
@@ -72,24 +72,26 @@ const GAP: Readonly<Record<Groups, string>> = {
 };
 
 /**
- * All characters between two groups: in words up to four, as `", "` in a JSON array.
- * A plus behind other characters begins a phone number.
+ * All characters between two groups, in texts up to four, such as `", "` of a JSON array. A plus
+ * starts a phone number.
  */
 const ONLY_GAP: Readonly<Record<Groups, RegExp>> = {
   asPrinted: new RegExp(`^${GAP.asPrinted}{1,3}$`, 'u'),
   anyhow: new RegExp(`^(?:\\+{1,3}|${GAP.anyhow}{0,3}(?!\\+)${GAP.anyhow})$`, 'u'),
 };
 
-/** Times begin with a 1 or the century. */
+/** Excludes times, which start with 1 or 20. */
 const BEGINS_AS_CARD = /^(?:2[2-7]|[3-6])/;
-/** Lengths of the groups of a card: in one piece, as on the card, the bank's six digits apart, in twos. */
+/** Group lengths of a card: whole, as printed, with the bank's six digits apart, or in twos. */
 const CARD_GROUPS = /^(?:1[3-9]|4-4-4-4(?:-[123])?|4-6-[45]|6-(?:9|10)|2(?:-2){7})$/;
-/** Behind a number of six digits it is a time in seconds, and no card. */
+/** Excludes a number of six digits followed by a time in seconds. */
 const SECONDS = /^\d{6}1[6-9]\d{8}$/;
-/** Hashes are full of digits beside letters, and a letter is the way out for names that look like a card by chance. */
+/**
+ * Digits without adjacent letters: hashes contain letters, and a letter makes a name acceptable.
+ */
 const DIGITS_OF_NAMES = /(?<![A-Za-z0-9])\d+(?![A-Za-z0-9])/g;
 
-/** Dates, times, addresses and amounts: no groups of a card, although a list of them often passes Luhn. */
+/** Dates, times, addresses and amounts. Lists of them often pass Luhn. */
 const NO_GROUPS = [
   /20\d\d(?<dash>[-./])\d\d\k<dash>\d\d(?!\d)/,
   /(?<!\d[-./])\d{1,2}(?<dot>[-./])\d{1,2}\k<dot>(?:20)?\d\d(?![-./]?\d)/,
@@ -105,7 +107,7 @@ const NO_GROUPS = [
 
 const DIGITS_OF_WORDS = new RegExp([...NO_GROUPS.map(({ source }) => source), String.raw`\d+`].join('|'), 'g');
 
-/** Numbers in the groups of a card or an IBAN, whose check digit does not fit: somebody may have mistyped one. */
+/** Numbers in the groups of a card or IBAN with a wrong check digit, possibly mistyped. */
 const GROUPED =
   /(?<!\w)(?:\d{4}(?:[ -]\d{4}){3,}(?:[ -]\d{1,4})?|[A-Z]{2}\d{2}(?:[ -]\d{4}){2,}[ -]\d{1,4}|\d{4}[ -]\d{6}[ -]\d{5})(?!\w)/gi;
 
@@ -114,7 +116,7 @@ interface Span {
   to: number;
 }
 
-/** Replaces every card number and IBAN of a text by what `show` makes of it; those that lie over each other are one. */
+/** Replaces each card number and IBAN by `show`. Overlapping ones count as one. */
 export function replaceNumbers(text: string, show: (number: string) => string, groups: Groups): string {
   const spans: Span[] = [];
   const typed = groups === 'anyhow' ? spansOf(text, GROUPED) : [];
@@ -153,7 +155,7 @@ function cardsIn(text: string, groups: Groups): Span[] {
 const MAX_CARD = 19;
 const isCard = (digits: string): boolean => digits.length >= 13 && BEGINS_AS_CARD.test(digits) && passesLuhn(digits);
 
-/** For each length of an IBAN, its countries and what follows: in one piece or in groups of four, or anyhow. In any case. */
+/** Countries per IBAN length, with the pattern of the rest: whole, in groups of four, or any. */
 const IBANS = [...new Set([...SEPA_IBAN_LENGTHS, ...UA_IBAN_LENGTHS].map(([, length]) => length))].map((length) => {
   const countries = [...SEPA_IBAN_LENGTHS, ...UA_IBAN_LENGTHS].flatMap(([name, its]) => (its === length ? [name] : []));
   const begin = `(?<![A-Za-z0-9])(?:${countries.join('|')})`;

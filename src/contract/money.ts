@@ -1,6 +1,6 @@
 import Big from 'big.js';
 
-/* Exact decimal arithmetic: no floating-point number, and no rounding unless a function says so. */
+/* Exact decimal arithmetic. Only functions that say so round. */
 
 /** Amounts of requests: no sign, exponent, blank or separator. */
 export const AMOUNT_FORMAT = /^(0|[1-9]\d*)(\.\d+)?$/;
@@ -8,7 +8,7 @@ export const AMOUNT_FORMAT = /^(0|[1-9]\d*)(\.\d+)?$/;
 export const SIGNED_AMOUNT_FORMAT = /^-?\d+(\.\d+)?$/;
 
 export const MAX_AMOUNT_LENGTH = 40;
-/** A decimal string of the service, or null where it has none yet. */
+/** Decimal string of the service. */
 export type Amount = string;
 
 export function decimal(amount: Amount): Big {
@@ -37,7 +37,9 @@ export const writtenPlaces = (amount: Amount): number => amount.split('.')[1]?.l
 export const MAX_PLACES = 30;
 export const isPlaces = (places: number): boolean => Number.isInteger(places) && places >= 0 && places <= MAX_PLACES;
 
-/** Quotient to 60 decimal places: small ones keep their digits, too. Throws when it would be divided by 0. */
+/**
+ * Returns the quotient to 60 decimal places, so that small ones keep their digits. Throws for 0.
+ */
 export function divide(a: Big, b: Big): Big {
   const Quotient = Big();
   Quotient.DP = 60;

@@ -1,15 +1,18 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 
-/** Names that other programs depend on and that live in Temporal histories for ever. Never rename one. */
+/** Names that other programs use and that histories contain. Never rename one. */
 
 export const ORDERS_TASK_QUEUE = 'payment-orders';
 
-/** Task queue of the creates of one account; rate limited apart from look-ups so that polls cannot starve payments. */
+/**
+ * Returns the task queue of an account's creates, separate from look-ups, so that polls cannot
+ * delay payments.
+ */
 export const createTaskQueue = (account: string): string => `payment-service:${account}:create`;
 
 export const lookupTaskQueue = (account: string): string => `payment-service:${account}:lookup`;
 
-/** Priority of rows of batches: nobody waits for a single one. */
+/** Priority of batch rows, for which no caller waits. */
 export const BATCH_ROW_PRIORITY = 4;
 
 /* Types of workflows that are not orders. */
@@ -20,31 +23,38 @@ export const ORDER_AFTER_END_WORKFLOW = 'orderAfterEnd';
 export const BULK_WITHDRAW_WORKFLOW = 'bulkWithdraw';
 export const SCHEDULED_BATCH_WORKFLOW = 'scheduledBatch';
 export const RECONCILE_WORKFLOW = 'reconcile';
-/** Signal: somebody claims that the order changed. A hint, never a fact. */
+/** Signal of an unproven claim that the order changed. */
 export const ORDER_CALLBACK_SIGNAL = 'orderCallback';
-/** Query: where the order stands, why it waits and what may be decided. */
+/** Query of the state, the reason for waiting, and the possible decisions. */
 export const ORDER_STATE_QUERY = 'orderState';
-/** Update (also its fixed update id): resolves once the order exists at the service. */
+/** Update, and its fixed update id: resolves when the order exists at the service. */
 export const CREATED_UPDATE = 'created';
-/** Update (also its fixed update id): resolves at the first final status. */
+/** Update, and its fixed update id: resolves at the first final status. */
 export const FINAL_UPDATE = 'final';
-/** Update: a person's decision on a parked order. */
+/** Update with a person's decision on a parked order. */
 export const DECIDE_UPDATE = 'decide';
 
-/** Typed keys of the custom search attributes that every namespace needs. */
+/** Keys of the custom search attributes that every namespace needs. */
 export const searchAttribute = {
   account: defineSearchAttributeKey('PaymentAccount', 'KEYWORD'),
-  /** `open`, `uncertain` or `parked` while so, then the final status; `none`: no order; `unresolved`: closed in doubt. */
+  /**
+   * `open`, `uncertain` or `parked`, then the final status. `none`: no order; `unresolved`: closed
+   * in doubt.
+   */
   orderStatus: defineSearchAttributeKey('PaymentOrderStatus', 'KEYWORD'),
   orderUuid: defineSearchAttributeKey('PaymentOrderUuid', 'KEYWORD'),
   batchId: defineSearchAttributeKey('PaymentBatchId', 'KEYWORD'),
   currencyFrom: defineSearchAttributeKey('PaymentCurrencyFrom', 'KEYWORD'),
   currencyTo: defineSearchAttributeKey('PaymentCurrencyTo', 'KEYWORD'),
   needsAttention: defineSearchAttributeKey('PaymentNeedsAttention', 'BOOL'),
-  /** Why, by one of `ATTENTION_CODES`. It, the next and the amount are there only while a person should look. */
+  /**
+   * Reason by `ATTENTION_CODES`. This key and the next two are set only while a person should look.
+   */
   attentionReason: defineSearchAttributeKey('PaymentAttentionReason', 'KEYWORD'),
   attentionSince: defineSearchAttributeKey('PaymentAttentionSince', 'DATETIME'),
-  /** Requested amount with its currency, such as `12.50 usd`; a text, because no amount is a floating point number. */
+  /**
+   * Requested amount such as `12.50 usd`. A text, because amounts are not floating-point numbers.
+   */
   amount: defineSearchAttributeKey('PaymentAmount', 'KEYWORD'),
 } as const;
 
@@ -54,7 +64,7 @@ export const SEARCH_ATTRIBUTES = Object.fromEntries(
 
 export const DEFAULT_ACCOUNT = 'default';
 
-/* Formats. Endings like `.r1` of an order id belong to follow-ups. */
+/* Formats. Endings such as `.r1` are reserved for follow-ups. */
 export const ACCOUNT_FORMAT = /^[a-z0-9-]{1,32}$/;
 export const ORDER_ID_FORMAT = /^[A-Za-z0-9._:-]{1,120}$/;
 const FOLLOW_UP_ID_FORMAT = /^([A-Za-z0-9._:-]{1,120})\.r(\d{1,4})$/;
@@ -70,8 +80,8 @@ export const scheduleIdOf = (account: string, plan: string): string => `${accoun
 export const followUpOrderId = (orderId: string, n: number): string => `${orderId}.r${n}`;
 
 /*
- * Workflow ids. They consist of business keys, so the same order always has the same id. Plans and
- * reads are random: they may be repeated freely.
+ * Workflow ids. They derive from business keys, so the same order has the same id. Plans and reads
+ * have random ids.
  */
 export const orderWorkflowId = (account: string, orderId: string): string => `order:${account}:${orderId}`;
 export const receivedWorkflowId = (account: string, orderUuid: string): string => `received:${account}:${orderUuid}`;
@@ -85,7 +95,7 @@ export const readWorkflowId = (account: string, random: string): string => `read
 const AFTER_END = 'after-end:';
 export const afterEndWorkflowId = (ended: string): string => `${AFTER_END}${ended}`;
 
-/** Follow-ups that are looked for when it counts whether any exist; each but the first took a person's decision. */
+/** Maximum follow-ups to search for. A person decided each one after the first. */
 const MOST_FOLLOW_UPS = 20;
 
 export const followUpOrderIds = (orderId: string): string[] =>
@@ -96,10 +106,13 @@ export function parseFollowUpOrderId(orderId: string): { extendsOrderId: string;
   return match?.[1] ? { extendsOrderId: match[1], n: Number(match[2]) } : undefined;
 }
 
-/** Fewest characters of an id that was cut at its end: shorter beginnings are common to many ids. */
+/** Minimum length of an id that was cut at its end. Shorter prefixes are not distinctive. */
 const MIN_CUT_LENGTH = 32;
 
-/** Returns true for an order id, or for the form in which a service stores it: another case, without leading zeros, escaped, cut. */
+/**
+ * Returns true for an order id in a form that a service may store: other case, without leading
+ * zeros, escaped, or cut.
+ */
 export function isFormOfId(shown: string, orderId: string): boolean {
   if (shown === orderId) return true;
   const [stored, ours] = [shown, orderId].map((id) =>
@@ -129,7 +142,10 @@ export function parseAfterEndWorkflowId(workflowId: string) {
   return about && { ...about, ended, isReceived: received !== undefined };
 }
 
-/** A string literal of the visibility query language. Control characters never occur in what is searched for. */
+/**
+ * Returns a string literal of the visibility query language. The searched texts have no control
+ * characters.
+ */
 export const quoted = (text: string): string =>
   `'${text
     .replace(/\p{Cc}/gu, '')

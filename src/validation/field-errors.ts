@@ -60,7 +60,7 @@ function reasonOf(issue: Issue): string {
   return issue.message.replace(/^Invalid input: /, '');
 }
 
-/** Returns the input as a schema reads it, null taken for absent, or every bad field, masked. Never throws. */
+/** Returns the input by a schema with null as absent, or every bad field, masked. Never throws. */
 export function checkedBy<S extends z.ZodType>(
   schema: S,
   input: unknown,
@@ -69,10 +69,10 @@ export function checkedBy<S extends z.ZodType>(
   return parsed.success ? { input: parsed.data } : { errors: presentable(fieldErrors(parsed.error)) };
 }
 
-/** Errors shown at once: two per card of the largest order. More than that is garbage, and failures live in histories. */
+/** Maximum number of errors, two per card of the largest order. Histories contain failures. */
 const MAX_ERRORS = 200;
 
-/** Errors of an input as they may be shown: one reason per field (the first), names masked, a bounded number of them. */
+/** Returns errors for display: one per field, with masked names, and a limited number. */
 export function presentable(found: readonly FieldError[]): FieldError[] {
   const reasons = new Map<string, string>();
   for (const { field, reason } of found) {

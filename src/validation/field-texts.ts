@@ -24,7 +24,7 @@ export interface FieldText {
 
 type Rules = Readonly<Record<string, FieldRule>>;
 
-/** Returns the texts of an object's own known fields; `prefix` begins their paths. */
+/** Returns the texts of an object's known fields. `prefix` starts their paths. */
 export function textsIn(prefix: string, fields: unknown, rules: Rules): FieldText[] {
   const values = fieldsOf(fields);
   const texts: FieldText[] = [];
@@ -36,12 +36,12 @@ export function textsIn(prefix: string, fields: unknown, rules: Rules): FieldTex
   return texts;
 }
 
-/** Returns every text of an order's input that a table of fields names, at any depth. */
+/** Returns every text of an order's input in known fields, at any depth. */
 export function textsOf({ order: given, revertTo: target }: Unchecked): FieldText[] {
   const [order, revertTo] = [fieldsOf(given), fieldsOf(target)];
   const { wallet, wallet_details: details, client_info: client } = order;
   const cards = Array.isArray(details) ? details : [];
-  // Beside a list of cards `wallet` is a filler, such as "-", and names no payee.
+  // Beside a list of cards, `wallet` is a filler such as "-".
   const isFiller = cards.length > 0 && !/\d{6}/.test(typeof wallet === 'string' ? wallet : '');
   return textsIn('order.', isFiller ? { ...order, wallet: undefined } : order, REQUEST_FIELDS).concat(
     ...cards.map((card, index) => textsIn(`order.wallet_details[${index}].`, card, CARD_FIELDS)),
@@ -69,12 +69,12 @@ const NO_VALUE =
 const WORDS: readonly TextKind[] = ['id', 'code', 'name'];
 const ALL: readonly TextKind[] = [...WORDS, 'figure'];
 
-/** Signs of damage by spreadsheets and exports, each with the kinds of text it applies to. */
+/** Signs of damage by spreadsheets, with the kinds of text that they apply to. */
 const DAMAGE: readonly (readonly [readonly TextKind[], sign: Pick<RegExp, 'test'>, reason: string])[] = [
   [ALL, /^[-+]?\d+(?:[.,]\d+E[-+]?\d+|E\+\d+)$/i, NUMBER],
   [ALL, /^=|^(?:#[\p{L}\d/_]{1,20}[!?]|#(?:N\/A|NA|N\/D|NV|Н\/Д|#*)|Err:\d{3}|Loading\.\.\.)$/u, CELL],
   [['id', 'code', 'figure'], /^'/, CELL],
-  // In lower case `NA` and `NaT` are names of people.
+  // In lower case, `NA` and `NaT` are names of people.
   [WORDS, /^(?:TRUE|FALSE|\((?:blank|empty|leer)\)|NA|NaT)$/, NO_VALUE],
   [
     WORDS,
@@ -95,7 +95,7 @@ const DAMAGE: readonly (readonly [readonly TextKind[], sign: Pick<RegExp, 'test'
   [['code', 'name'], /^[-+]?\d+[.,]\d+$|^\d{1,3}(?:\.\d{3}){2,}$/, NUMBER],
 ];
 
-/** Returns the fields of an input that a spreadsheet or an export damaged, without repeating their values. */
+/** Returns the fields that a spreadsheet damaged, without their values. */
 export function damageErrors(input: Unchecked): FieldError[] {
   return textsOf(input).flatMap(({ field, value, rule: { text } }) => {
     const cell = value.trim();

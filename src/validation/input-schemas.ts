@@ -10,26 +10,26 @@ import {
 import type { WithdrawRequest } from '../contract/order/request.js';
 import { nameSchema, networkSchema, payoutSchemas, shownName } from './request-schemas.js';
 
-/* Inputs of workflows beside the order. The contract names the types that are inferred from them. */
+/* Inputs of workflows besides the order. The contract derives its types from them. */
 
-/** The fields of an input besides the order. */
+/** Fields of an input besides the order. */
 export const optionSchemas = {
   account: shownName(ACCOUNT_FORMAT, 'must be 1 to 32 of a-z 0-9 -').optional(),
-  /** Policy when an order ends partially or in error; omitted = the default column of the table in docs. */
+  /** Policy after a partial or failed end. Default: the first column of the documented table. */
   compensation: z.enum(['report', 'finish', 'revert', 'ask']).optional(),
-  /** Target of a refund. Nothing is ever refunded to `wallet_from`. */
+  /** Target of a refund. Refunds never go to `wallet_from`. */
   revertTo: z.strictObject({ ...payoutSchemas, network: networkSchema }).optional(),
-  /** 'never': after an uncertain create the order is parked instead of being sent a second time. */
+  /** 'never': an order with an uncertain create is parked instead of sent again. */
   resend: z.enum(['once', 'never']).optional(),
-  /** ISO time after which nothing is sent. An order that was not sent by then ends as OrderCancelled. */
+  /** ISO time after which nothing is sent. An unsent order then ends as OrderCancelled. */
   latestSend: z.iso.datetime({ offset: true, error: 'must be an ISO time such as 2026-11-27T18:00:00Z' }).optional(),
   batchId: z
     .string()
     .regex(/^[A-Za-z0-9._-]{1,120}$/, 'must be 1 to 120 of A-Z a-z 0-9 . _ -')
     .optional(),
   /**
-   * ISO time until which an earlier run of this order id may have sent; set by a start with `again`.
-   * Nothing is sent before absence was read over a settle window of its own.
+   * ISO time until which an earlier run of this id may have sent; set by a start with `again`.
+   * Nothing is sent before absence was read over a settle window.
    */
   sentUntil: z.iso.datetime('must be an ISO time such as 2026-11-27T10:00:00Z').optional(),
 };
@@ -49,13 +49,13 @@ export const receivedSchema = z.strictObject({
 export type ReceivedDepositInput = z.infer<typeof receivedSchema>;
 export const MAX_INLINE_ROWS = 200;
 export const MAX_IN_FLIGHT = 500;
-/** Longest wait for an approval or for a file, 90 days in milliseconds. */
+/** Maximum wait for an approval or a file: 90 days. */
 const MAX_WAIT_MS = 90 * 86_400_000;
 
 const wait = z.int().min(1).max(MAX_WAIT_MS);
 export const BATCH_FILE_ENDING = /\.(csv|ndjson|jsonl)$/i;
 
-/** A path below BATCH_DIR; whether it stays there shows only where the folder is, on the worker. */
+/** Path below BATCH_DIR. Only the worker can check whether it stays there. */
 const path = z
   .string()
   .min(1, 'required')
@@ -69,18 +69,20 @@ const path = z
   .regex(BATCH_FILE_ENDING, 'must end in .csv, .ndjson or .jsonl');
 
 const options = {
-  /** 'required': waits until somebody other than `startedBy` approves the plan's digest. 'none' when omitted. */
+  /**
+   * 'required': waits until another person than `startedBy` approves the digest. Default: 'none'.
+   */
   approval: z.enum(['required', 'none']).optional(),
-  /** 24 h when omitted. */
+  /** Default: 24 h. */
   approvalExpiresMs: wait.optional(),
-  /** Who started it: a claim, unless Temporal authorises its callers. */
+  /** Name of the starter: a claim, unless Temporal authorises its callers. */
   startedBy: nameSchema,
   compensation,
   resend,
   maxInFlight: z.int().min(1).max(MAX_IN_FLIGHT).optional(),
   stopAfter: z
     .strictObject({
-      /** It stops after so many rows that ended otherwise than `completed`. */
+      /** Stops the batch after so many rows that did not complete. */
       failures: z.int().min(1).optional(),
     })
     .optional(),
@@ -89,7 +91,7 @@ const options = {
 export const batchSchema = z.strictObject({
   ...options,
   account,
-  /** Names the batch for ever; part of the workflow id. Only a plan may omit it. */
+  /** Names the batch for ever, and is part of its workflow id. Only a plan may omit it. */
   batchId: shownName(BATCH_ID_FORMAT, 'must be 1 to 120 of A-Z a-z 0-9 . _ -').optional(),
   file: z
     .strictObject({
@@ -100,9 +102,9 @@ export const batchSchema = z.strictObject({
         .optional(),
     })
     .optional(),
-  // Each row is checked as an order of its own.
+  // Each row is checked as an order.
   rows: z.array(z.custom<WithdrawRequest>()).min(1).max(MAX_INLINE_ROWS).optional(),
-  /** Rows whose id ended without an order at the service are started anew. */
+  /** Starts rows again whose ids ended without an order. */
   again: z.boolean().optional(),
   planOnly: z.boolean().optional(),
   latestSend: optionSchemas.latestSend,
@@ -113,17 +115,17 @@ export type BatchInput = z.infer<typeof batchSchema>;
 export const scheduledSchema = z.strictObject({
   account,
   plan: shownName(PLAN_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
-  /** IANA name in which the period is told; UTC when omitted. */
+  /** IANA time zone of the period. Default: UTC. */
   timeZone: z.string().refine(isTimeZone, 'must be a time zone such as UTC or Europe/Berlin').optional(),
-  /** 'date': 2026-11-27; 'minute': 2026-11-27T10-00. 'date' when omitted. */
+  /** 'date': 2026-11-27; 'minute': 2026-11-27T10-00. Default: 'date'. */
   periodFormat: z.enum(['date', 'minute']).optional(),
-  /** Given by a trigger; otherwise derived from the schedule's nominal time. */
+  /** Set by a trigger. Default: derived from the schedule's nominal time. */
   period: z.string().optional(),
-  /** Path below BATCH_DIR with `{period}` in it. */
+  /** Path below BATCH_DIR that contains `{period}`. */
   filePattern: path.refine((value) => value.includes('{period}'), 'must contain {period}'),
-  /** How long the file may be missing or growing; 30 min when omitted. */
+  /** Maximum wait for a missing or growing file. Default: 30 min. */
   waitForFileMs: wait.optional(),
-  // Neither `again` nor `latestSend`: both are about one batch, a schedule would repeat them for all that follow.
+  // Without `again` and `latestSend`, which fit one batch only.
   batch: z.strictObject(options),
 });
 

@@ -3,17 +3,17 @@ import type { FieldError } from '../contract/failures.js';
 import { keyGivenTwice } from '../contract/json.js';
 import { maskName } from '../contract/masking.js';
 
-/** Value of a JSON text: numbers became JavaScript numbers, and each one that stood as an amount is an error. */
+/** Value of a JSON text with JavaScript numbers. Each number in place of an amount is an error. */
 export interface JsonInput {
   value: unknown;
   errors: FieldError[];
-  /** Why nothing could be read, such as 'is not JSON at position 7'. Quotes nothing of the text, which may hold a wallet. */
+  /** Why the text is unreadable, such as 'is not JSON at position 7'. Quotes nothing of it. */
   problem?: string;
 }
 
 const AMOUNT_FIELDS = ['amount', 'amount_to'];
 
-/** Reads JSON that somebody typed or exported, without losing a digit before it is refused. `path` begins the fields' names. */
+/** Reads typed or exported JSON without losing digits. `path` starts the fields' names. */
 export function readJson(text: string, path = ''): JsonInput {
   const errors: FieldError[] = [];
   try {
@@ -23,7 +23,7 @@ export function readJson(text: string, path = ''): JsonInput {
   }
 }
 
-/** The parser's messages quote the text: only kind, key and position are passed on. */
+/** The parser's messages quote the text, so only kind, key and position are used. */
 function problemOf(error: unknown, text: string): string {
   if (error instanceof RangeError) return 'is nested too deeply';
   const message = error instanceof Error ? error.message : '';

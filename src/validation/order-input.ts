@@ -22,13 +22,13 @@ import { MAX_DESCRIPTION_LENGTH, orderSchemas } from './request-schemas.js';
 import { textProblem } from './text-kinds.js';
 
 /*
- * Rules that look at more than one field. They run beside the schemas, on input of any shape; each
- * stays silent about fields whose own format is wrong.
+ * Rules about several fields. They run besides the schemas on unchecked input, and ignore fields
+ * with a wrong format.
  */
 
-/** Handed on to a follow-up by the order that it extends. */
+/** Fields that an order sets for its follow-ups. */
 const FOLLOW_UP_FIELDS = ['followUpOf', 'sentTo'];
-/** Shorter wallets occur by chance in ids and texts. */
+/** Minimum length of a searched wallet: shorter ones occur by chance in ids and texts. */
 const MIN_TELLING_LENGTH = 8;
 
 function orderIdProblem(orderId: string, followUp: boolean): string | undefined {
@@ -40,7 +40,7 @@ function orderIdProblem(orderId: string, followUp: boolean): string | undefined 
     return ['must be 1 to 120 of A-Z a-z 0-9 . _ : -', textProblem('id', orderId) ?? []].flat().join('; ');
   }
   if (/\.r\d+$/.test(orderId)) return 'endings like .r1 belong to follow-ups';
-  // Ids become parts of paths and keys of objects in other programs.
+  // Other programs use ids in paths and as object keys.
   if (/^\.+$/.test(orderId) || orderId in {}) return 'this name has a meaning of its own in programs';
   return undefined;
 }
@@ -56,7 +56,7 @@ function payoutErrors(type: OrderType, order: Unchecked): Remark[] {
   const { exchanges, paysOut, sides } = factsOf(type);
   if (!paysOut) return [];
   const network = sides.networkTo && order[sides.networkTo];
-  // With `amount` the exchange types state it in another currency than the parts.
+  // With `amount`, the exchange types state it in another currency than the parts.
   const total = exchanges ? 'amount_to' : 'amount';
   return [
     ...targetErrors('order', { ...order, network }),
@@ -72,7 +72,7 @@ function revertErrors(revertTo: unknown): Remark[] {
   return targetErrors('revertTo', target);
 }
 
-/** Policies for which the compensation table has a row, by type. */
+/** Finds policies without a row of the compensation table. */
 function policyErrors(type: OrderType, input: Unchecked): FieldError[] {
   const policy = input.compensation as CompensationPolicy | undefined;
   const { startsWithDeposit, exchanges, paysOut } = factsOf(type);
@@ -88,7 +88,7 @@ function policyErrors(type: OrderType, input: Unchecked): FieldError[] {
 
 const squeeze = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
 
-/** Ids and search attributes are stored unencrypted, descriptions are shown by the service. */
+/** Finds wallets in ids, search attributes and descriptions, which are not protected. */
 function leakErrors(input: Unchecked, known: readonly FieldText[]): FieldError[] {
   const order = fieldsOf(input.order);
   const valuesOf = (wanted: Privacy) => known.flatMap(({ rule, value }) => (rule.privacy === wanted ? [value] : []));
@@ -107,7 +107,7 @@ function leakErrors(input: Unchecked, known: readonly FieldText[]): FieldError[]
   });
 }
 
-/** Why an order may not be started under its id, or that of its batch, which everybody sees. */
+/** Returns why an order may not use its id or its batch's id, which everybody sees. */
 export function shownIdErrors(input: unknown): FieldError[] {
   const { order, batchId } = fieldsOf(input);
   const { order_id: orderId } = fieldsOf(order);
@@ -119,7 +119,7 @@ export function shownIdErrors(input: unknown): FieldError[] {
   ];
 }
 
-/** Everything wrong with an input that no single field can tell. */
+/** Returns all errors that concern several fields. */
 export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): Remark[] {
   const fields = fieldsOf(input);
   const order = fieldsOf(fields.order);
@@ -131,7 +131,7 @@ export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): 
   const isAgain = fields.sentUntil !== undefined;
   const handedOn = FOLLOW_UP_FIELDS.filter((field) => fields[field] !== undefined && !(isAgain && field === 'sentTo'));
   return [
-    // First: what to do about an id that looks like a card number by chance is no advice where it is the order's own.
+    // First, so that the order's own wallet in its id is not explained as a coincidence.
     ...leakErrors(fields, texts),
     ...(idProblem ? [{ field: 'order.order_id', reason: idProblem }] : []),
     ...(followUp ? [] : handedOn.map((field) => ({ field, reason: 'belongs to follow-ups' }))),
@@ -144,15 +144,15 @@ export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): 
   ];
 }
 
-/** Account that an order was sent to, as runs of the same account hand it on. */
+/** Account that an order was sent to, as its runs pass it on. */
 export const sentToSchema = z.strictObject({
   account: z.string(),
   witness: z.strictObject({ order_id: z.string(), order_uuid: z.string() }).optional(),
 });
 
-/** Options that our own code sets. `ruleErrors` refuses those of follow-ups in every other input. */
+/** Options that only our code sets. `ruleErrors` refuses them in other inputs. */
 const internalSchemas = {
-  // Written by the order's own workflow, and only compared with.
+  // The order's own workflow wrote it, and it is only compared.
   followUpOf: z
     .array(z.looseObject({ order_uuid: orderUuid }))
     .min(1)
@@ -170,7 +170,9 @@ const inputSchemas = new Map(
   ]),
 );
 
-/** `followUp` admits `.r<n>` ids alone. `started`: the order may have been sent, so its id is not checked again. */
+/**
+ * `followUp` requires a `.r<n>` id. `started`: skips the id's check, because it may have been sent.
+ */
 interface Checks {
   followUp?: boolean;
   formatChecks?: FormatChecks;
@@ -178,8 +180,8 @@ interface Checks {
 }
 
 /**
- * Checks the input of an order workflow without asking the service, and names every bad field. Never throws, and no
- * reason shows a wallet or e-mail; `notes` refuse nothing.
+ * Checks an order's input without the service, and names every bad field. Never throws; reasons
+ * contain no wallet or e-mail, and `notes` refuse nothing.
  */
 export function validateOrderInput<T extends OrderType>(
   type: T,
@@ -193,7 +195,7 @@ export function validateOrderInput<T extends OrderType>(
   const parsed = schema.safeParse(given);
   const remarks = [...ruleErrors(type, given, followUp), ...(followUp || started ? [] : shownIdErrors(given))];
   const told = remarks.filter((remark) => isNote(remark, formatChecks));
-  // First: what else is wrong with a damaged value follows from the damage.
+  // First, because other errors of a damaged value follow from the damage.
   const found = [
     ...(followUp || started ? [] : damageErrors(fieldsOf(given))),
     ...(parsed.success ? [] : fieldErrors(parsed.error)),
@@ -204,14 +206,14 @@ export function validateOrderInput<T extends OrderType>(
 }
 
 /**
- * Checks the input of a `receivedDeposit` workflow and names every bad field; never throws. The
- * receipt exists, so rules that are ours refuse nothing.
+ * Checks a `receivedDeposit` input and names every bad field. Never throws. Our own rules refuse
+ * nothing, because the receipt exists.
  */
 export function validateReceivedInput(input: unknown): { input: ReceivedDepositInput } | { errors: FieldError[] } {
   const given = withoutNulls(input);
   const parsed = receivedSchema.safeParse(given);
   const { compensation: policy, revertTo: refund } = fieldsOf(given);
-  // What the receipt becomes is not known yet: an order with exchange admits the most.
+  // The receipt's type is unknown. An order with an exchange accepts the most policies.
   const remarks = ruleErrors('deposit_exchange', { compensation: policy, revertTo: refund }, false);
   const rules = [...damageErrors({ revertTo: refund }), ...remarks.filter((remark) => !isNote(remark, 'warn'))];
   if (parsed.success && rules.length === 0) return { input: parsed.data };
@@ -220,7 +222,7 @@ export function validateReceivedInput(input: unknown): { input: ReceivedDepositI
 
 const isAnyOrderId = (id: string): boolean => ORDER_ID_FORMAT.test(id) || parseFollowUpOrderId(id) !== undefined;
 
-/** The list may show a payout's target masked. Nothing is sent, so it is not checked. */
+/** The list may mask a payout's target. Nothing is sent, so it is not checked. */
 const knownInPart = { wallet: z.string().optional(), wallet_memo: z.string().nullish() };
 
 const recoveredSchema = (type: OrderType) =>
@@ -233,7 +235,7 @@ const recoveredSchema = (type: OrderType) =>
     }),
     compensation: z.literal('report', 'must be report: a recovered run moves nothing'),
     resend: z.literal('never', 'must be never or left out: a recovered run sends nothing').optional(),
-    // Only compared with, so that nothing in it is checked.
+    // Only compared, so not checked.
     recovered: z.strictObject({
       order_uuid: orderUuid,
       listed: z.looseObject({}).optional(),
@@ -243,7 +245,7 @@ const recoveredSchema = (type: OrderType) =>
 
 const recoveredSchemas = new Map(ORDER_TYPES.map((type) => [type, recoveredSchema(type)]));
 
-/** Checks an order input with `recovered`, like `validateOrderInput` does those without. Never throws. */
+/** Checks the input of a recovered order. Never throws. */
 export function validateRecoveredInput<T extends OrderType>(
   type: T,
   input: unknown,

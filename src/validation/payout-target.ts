@@ -17,7 +17,7 @@ const misfit = (network: string, needs: string): string =>
 const isCardParts = (value: unknown): value is { amount?: unknown; wallet?: unknown }[] =>
   Array.isArray(value) && value.every((part) => typeof part === 'object' && part !== null);
 
-/** Returns cards of the wrong format and repeated ones, which are more often copied rows than wishes. */
+/** Returns cards of the wrong format, and repeated ones, which are usually copied rows. */
 function badCards(path: string, parts: readonly { wallet?: unknown }[]): FieldError[] {
   const first = new Map<string, number>();
   return parts.flatMap(({ wallet }, index) => {
@@ -44,7 +44,7 @@ function detailsErrors(field: string, network: string, details: unknown): Remark
   if (details === undefined || details === null) return [];
   const schema = shapeOf(network);
   const needs = schema ? Object.keys(schema.shape).join(', ') : 'none';
-  // Only several cards come as a list: whatever else does was made for them.
+  // Only several cards form a list.
   if (typeof details !== 'object' || Array.isArray(details)) return [{ field, reason: misfit(network, needs) }];
   if (schema) return ofFormat(objectErrors(field, network, schema, details));
   return hasKnownDetails(network)
@@ -55,16 +55,16 @@ function detailsErrors(field: string, network: string, details: unknown): Remark
 function objectErrors(field: string, network: string, schema: z.ZodObject, details: object): FieldError[] {
   const { error } = schema.safeParse(details);
   if (!error) return [];
-  // Details made for another network: say so beside the single keys, which alone would look like typing errors.
+  // Details for another network get one error for all, instead of one per key.
   const needed = Object.keys(schema.shape);
   const fits = Object.keys(details).sort().join() === [...needed].sort().join();
   const errors = fieldErrors(error, field).filter((found) => found.field !== field);
   return fits ? errors : [{ field, reason: misfit(network, needed.join(', ')) }, ...errors];
 }
 
-/** What is wrong with wallet and details of a payout, given its network. `parent` is the path they stand under. */
+/** Returns errors of a payout's wallet and details. `parent`: the path of both. */
 export function targetErrors(parent: 'order' | 'revertTo', target: Unchecked): Remark[] {
-  // A network in the wrong format is an error of its own; nothing can be said about what fits it.
+  // An invalid network has its own error, and has no rules.
   const network =
     typeof target.network === 'string' && NETWORK_FORMAT.test(target.network) ? target.network : undefined;
   const wallet = typeof target.wallet === 'string' ? target.wallet : undefined;
@@ -77,7 +77,7 @@ export function targetErrors(parent: 'order' | 'revertTo', target: Unchecked): R
   ];
 }
 
-/** Exact comparison of the cards' parts with what is paid out; silent as long as any of the figures is bad. */
+/** Compares the sum of the cards' parts exactly. Returns nothing if a figure is invalid. */
 export function partsSumErrors(
   network: unknown,
   details: unknown,

@@ -9,7 +9,7 @@ import { isMalformed, type Malformed, type RateEntry, type Rates } from '../cont
 import { precisionProblem, thousandsReading } from './amounts.js';
 import type { FormatChecks } from './field-errors.js';
 
-/** The pair key under which the rates operation lists an order's terms, such as `usd_card-btc_bitcoin`. */
+/** Returns an order's pair key in the rates, such as `usd_card-btc_bitcoin`. */
 export function rateKeyOf(type: OrderType, order: CreateRequest): string {
   const { currencyFrom, networkFrom, currencyTo, networkTo } = orderSides(type, order);
   const side = (currency: string, network: string | null) => (network === null ? currency : `${currency}_${network}`);
@@ -18,10 +18,13 @@ export function rateKeyOf(type: OrderType, order: CreateRequest): string {
   return `${side(currencyFrom, networkFrom)}-${side(currencyTo, networkTo)}`;
 }
 
-/** The parts of a rate entry that tell its pair, each currency before its network. */
+/** Fields of a pair, each currency before its network. */
 const PAIR_FIELDS = ['currency_from', 'network_from', 'currency_to', 'network_to'] as const;
 
-/** The first field that occurs in no pair of this type, else the last one given: both currencies are known, the pair is not. */
+/**
+ * Returns the first field without a pair of this type; otherwise the last one: only the combination
+ * is unknown.
+ */
 function unofferedField(type: OrderType, order: RequestFields, entries: readonly RateEntry[]): string {
   const given = PAIR_FIELDS.flatMap((answered) => {
     const asked = factsOf(type).echoes.find(([, shown]) => shown === answered)?.[0];
@@ -31,7 +34,7 @@ function unofferedField(type: OrderType, order: RequestFields, entries: readonly
   return (unknown ?? given.at(-1))?.asked ?? 'currency';
 }
 
-/** Every amount of a request whose currency's decimals the rates state. */
+/** Returns the amounts of a request whose decimal places the rates state. */
 function statedAmounts(type: OrderType, order: CreateRequest, entry: RateEntry) {
   const { amount, amount_to, wallet_details }: RequestFields = order;
   const { currencyFrom, currencyTo } = orderSides(type, order);
@@ -50,7 +53,7 @@ function statedAmounts(type: OrderType, order: CreateRequest, entry: RateEntry) 
 const limitOf = (limit: unknown): Big | undefined =>
   typeof limit === 'string' && SIGNED_AMOUNT_FORMAT.test(limit) ? decimal(limit) : undefined;
 
-/** Limits that make no sense are the service's mistake and must not hold up a payment: it decides itself then. */
+/** Ignores contradictory limits: they are the service's mistake, and it decides itself. */
 function limitErrors(amount: Amount, entry: RateEntry): FieldError[] {
   const [min, max] = [limitOf(entry.min_amount_from), limitOf(entry.max_amount_from)];
   if (min && max && min.gt(max)) return [];
@@ -68,13 +71,13 @@ function listed(type: OrderType, order: CreateRequest, rates: Rates): RateEntry 
   return Object.hasOwn(entries, key) ? entries[key] : undefined;
 }
 
-/** The entry of an order's pair; undefined when it is not offered, or cannot be read. */
+/** Returns the entry of an order's pair; undefined if it is not offered or unreadable. */
 export function rateEntryOf(rates: Rates, type: OrderType, order: CreateRequest): RateEntry | undefined {
   const entry = listed(type, order, rates);
   return entry && !isMalformed(entry) ? entry : undefined;
 }
 
-/** Who pays the commissions of an order; undefined when rates are not to be had or do not know the pair. */
+/** Returns the payers of an order's commissions; undefined without rates or pair. */
 export function payersOf(rates: Rates | undefined, type: OrderType, order: CreateRequest): Payers | undefined {
   const entry = rates && rateEntryOf(rates, type, order);
   return entry && { from: entry.fee_percent_from_payer, to: entry.fee_percent_to_payer };
@@ -83,7 +86,7 @@ export function payersOf(rates: Rates | undefined, type: OrderType, order: Creat
 const notOffered = (type: OrderType, order: CreateRequest): string =>
   `pair ${maskName(rateKeyOf(type, order))} is not offered for ${type}`;
 
-/** Returns why an order is sent unchecked: its rate is unreadable, or with 'warn' its pair is not offered. */
+/** Returns why an order is sent unchecked: unreadable rate, or with 'warn' an unknown pair. */
 export function uncheckableBy(
   rates: Rates,
   type: OrderType,
@@ -97,8 +100,8 @@ export function uncheckableBy(
 }
 
 /**
- * Checks a validated order against the rates: pair, decimal places, limits. Limits apply to `amount` only: for
- * `amount_to` the service computes the other side itself.
+ * Checks an order against the rates: pair, decimal places, limits. Limits apply to `amount` only,
+ * because the service derives it from `amount_to`.
  */
 export function checkAgainstRates(type: OrderType, order: CreateRequest, rates: Rates): FieldError[] {
   const entry = listed(type, order, rates);
@@ -116,7 +119,7 @@ export function checkAgainstRates(type: OrderType, order: CreateRequest, rates: 
   return [...tooPrecise, ...(amount === undefined ? [] : limitErrors(amount, entry))];
 }
 
-/** How else the first amount of an order may be meant that looks like thousands; undefined = none does. */
+/** Returns the other reading of an amount that may mean thousands; undefined without one. */
 export function amountLikeThousands(type: OrderType, order: CreateRequest, rates: Rates): string | undefined {
   const entry = rateEntryOf(rates, type, order);
   const amounts = entry ? statedAmounts(type, order, entry) : [];

@@ -4,20 +4,20 @@ import { holdsWallet, NO_WALLET } from '../contract/wallets.js';
 import { amountProblem } from './amounts.js';
 import { walletProblem } from './wallet-formats.js';
 
-/** Currency codes as the service writes them; no long digit run, so that a wallet put into the wrong field is refused. */
+/** Format of currency codes, without long digit runs, so that a misplaced wallet is refused. */
 export const CURRENCY_FORMAT = /^(?!.*\d{6})[a-z0-9]{2,16}$/;
-/** Network codes: lowercase; no long digit run either. */
+/** Format of network codes, also without long digit runs. */
 export const NETWORK_FORMAT = /^(?!.*\d{6})[a-z0-9][a-z0-9_.-]{0,31}$/;
 
 export const MAX_DESCRIPTION_LENGTH = 255;
 const MAX_DELAY_MINUTES = 43_200;
 const MAX_TEXT_LENGTH = 255;
-// RFC 5321: a longer address cannot be delivered to.
+// RFC 5321: longer addresses cannot be delivered to.
 const MAX_EMAIL_LENGTH = 254;
 const MAX_MEMO_LENGTH = 1024;
 const EMAIL_FORMAT = /^[^\s@<>()[\]\\,;:"\p{C}]+@[^\s@<>()[\]\\,;:"\p{C}]+\.[^\s@<>()[\]\\,;:"\p{C}]+$/u;
 
-/** A string for which `problem` finds nothing wrong. One reason per field: the first that holds. */
+/** Returns a schema of strings without a problem, with one reason per field. */
 function checkedString(problem: (value: string) => string | undefined, text = z.string()) {
   return text.superRefine((value, context) => {
     const message = problem(value);
@@ -36,14 +36,14 @@ export const nameSchema = checkedString((value) =>
   value.trim() === '' ? 'required' : lineProblem(value, MAX_TEXT_LENGTH),
 );
 
-/** A name that workflow ids, search attributes and logs show to everybody. */
+/** Returns a schema of names that workflow ids, search attributes and logs show. */
 export const shownName = (format: RegExp, expected: string) =>
   z
     .string()
     .regex(format, expected)
     .refine((name) => !holdsWallet(name), NO_WALLET);
 
-// It cannot break out of a header.
+// The format cannot break out of a header.
 const emailSchema = checkedString((value) =>
   value.length > MAX_EMAIL_LENGTH || !EMAIL_FORMAT.test(value) ? 'not an e-mail address' : undefined,
 );
@@ -70,13 +70,15 @@ export const cardPartSchema = z.strictObject({
   wallet: checkedString((value) => walletProblem('card', value)),
 });
 
-/** Shapes of `wallet_details` by network; `multiple_cards` takes a list of cards, every other network none. */
+/**
+ * Shapes of `wallet_details` by network. `multiple_cards` takes a list; other networks take none.
+ */
 export const detailsSchemas = {
   bank: z.strictObject({ bank_code: nameSchema }),
   bank_ua: z.strictObject({
     recipient_bank: nameSchema,
     recipient_name: nameSchema,
-    // 8 digits for companies, 10 for persons, 9 for persons who have only an identity card.
+    // 8 digits for companies, 10 for persons, 9 for persons with only an identity card.
     taxpayer_number: z.string().regex(/^\d{8,10}$/, 'must be 8 to 10 digits'),
   }),
   sepa: z.strictObject({ recipient_email: emailSchema, recipient_name: nameSchema }),
@@ -84,7 +86,7 @@ export const detailsSchemas = {
 
 const common = { order_id: z.string(), description: descriptionSchema, client_info: clientInfoSchema };
 export const payoutSchemas = {
-  // Wallet and details depend on the network: payout-target checks them.
+  // payout-target checks wallet and details, because they depend on the network.
   wallet: z.string(),
   wallet_memo: memoSchema,
   wallet_details: z.custom<DetailsShape | CardPart[]>().nullish(),
@@ -92,7 +94,7 @@ export const payoutSchemas = {
 const single = { currency: currencySchema, network: networkSchema, amount: amountSchema };
 const eitherAmount = { amount: amountSchema.optional(), amount_to: amountSchema.optional() };
 
-/** Create requests by order type, strict; without `callback_url`, which the worker makes. */
+/** Strict create requests by type, without `callback_url`, which the worker adds. */
 export const orderSchemas = {
   deposit: z.strictObject({ ...common, ...single }),
   deposit_exchange: z.strictObject({

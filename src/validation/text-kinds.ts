@@ -1,30 +1,30 @@
 /**
- * Kind of a field's text. 'id', 'code' and 'name' identify an order or a payee, 'figure' is a
- * number, 'free' is any text; 'parts' has no text of its own.
+ * Kind of a field's text: 'id', 'code' and 'name' identify an order or payee, 'figure' is a number,
+ * 'free' is any text, 'parts' has none.
  */
 export type TextKind = 'id' | 'code' | 'name' | 'figure' | 'free' | 'parts';
-/** Nearly all texts are plain: one test instead of all that follow. */
+/** Most texts are plain and need only this test. */
 const PLAIN = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
 
 const CODE = /[^\x20-\x7e]/u;
-/** What no text may hold; schemas refuse control characters everywhere. */
+/** Forbidden in all texts. Schemas refuse control characters. */
 const FREE = /[\p{Bidi_Control}\p{Cs}]/u;
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\ufffc]/u;
 const NAME = new RegExp(`(?![ 0-9])[\\p{Cs}\\p{Z}\\p{Nd}\\ufffd]|${INVISIBLE.source}`, 'u');
 
-/** Scripts in which the two joiners change how a name is written. */
+/** Scripts in which joiners change the writing of a name. */
 const JOINED = [
   ...['Arabic', 'Bengali', 'Devanagari', 'Gujarati', 'Gurmukhi', 'Kannada', 'Khmer', 'Malayalam', 'Mongolian'],
   ...['Myanmar', 'Oriya', 'Sinhala', 'Syriac', 'Tamil', 'Telugu'],
 ];
 const scripts = (names: readonly string[]): string => `[${names.map((name) => `\\p{scx=${name}}`).join('')}]`;
 const CJK = scripts(['Han', 'Hiragana', 'Katakana']);
-/** Joiners behind their letter, and the wide blank inside a Japanese or Chinese name. */
+/** Joiners after a letter, and the wide blank in Japanese or Chinese names. */
 const USUAL_IN_NAMES = new RegExp(`(?<=${scripts(JOINED)})[\\u200c\\u200d]|(?<=${CJK})\\u3000(?=${CJK})`, 'gu');
 
 const LOOK_ALIKES = ['Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Hebrew', 'Arabic', 'Han'] as const;
 
-/** Returns a character by its code and, in words, what it is: `U+0410 (a Cyrillic letter)`. */
+/** Returns a character's code and description: `U+0410 (a Cyrillic letter)`. */
 export function describeCharacter(character: string): string {
   const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   return `${code} (${whatIs(character)})`;
@@ -41,7 +41,7 @@ function whatIs(character: string): string {
   return /\p{L}/u.test(character) ? 'a letter outside of A to Z' : 'a character outside of ASCII';
 }
 
-/** Returns why a text does not fit its kind, without the text; undefined if it does. */
+/** Returns why a text does not fit its kind, without the text; undefined if it fits. */
 export function textProblem(kind: TextKind, value: string): string | undefined {
   if (PLAIN.test(value)) return undefined;
   if (kind === 'free') return badCharacter(FREE, value);

@@ -5,7 +5,7 @@ import { maskWallet, passesLuhn, passesMod97, SEPA_IBAN_LENGTHS, UA_IBAN_LENGTHS
 import { MULTIPLE_CARDS } from '../contract/wallets.js';
 import { textProblem } from './text-kinds.js';
 
-/** Returns how an address breaks the rules of its network; undefined = it does not. */
+/** Returns how an address violates its network's rules; undefined if it does not. */
 export type AddressCheck = (address: string) => string | undefined;
 
 const notOfNetwork = (expected: string): string => `not an address of this network: expected ${expected}`;
@@ -15,7 +15,7 @@ const WRONG_CHECKSUM =
 
 const BURNED = 'nobody holds the key of this address: what is paid there is lost. Ask the payee for their own address';
 
-/** Unspendable addresses that `isBurned` does not find by their bytes. */
+/** Unspendable addresses that `isBurned` does not recognise. */
 const BURN_ADDRESSES = new Set([
   '1BitcoinEaterAddressDontSendf59kuE',
   '1CounterpartyXXXXXXXXXXXXXXXUWLpVr',
@@ -23,7 +23,7 @@ const BURN_ADDRESSES = new Set([
   'TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy',
 ]);
 
-/** Returns true for leading zeros and for one repeated byte: no key has such a hash. */
+/** Returns true for leading zeros or one repeated byte, which no key's hash has. */
 const isBurned = (hash: Uint8Array): boolean =>
   hash.subarray(0, hash.length - 8).every((byte) => byte === 0) || hash.every((byte) => byte === hash[0]);
 
@@ -52,12 +52,12 @@ function base58Check(coder: BytesCoder, lengths: Lengths, expected: string): Add
   };
 }
 
-/** Checks a witness address (BIP-173, BIP-350) whose human-readable part is one of these. */
+/** Checks a witness address (BIP-173, BIP-350) with one of these prefixes. */
 function segwitCheck(prefixes: readonly string[], expected: string): AddressCheck {
   return (address) => {
     const data = address.lastIndexOf('1') + 1;
     if (!prefixes.includes(address.slice(0, Math.max(0, data - 1)).toLowerCase())) return notOfNetwork(expected);
-    // The first character is the version: 0 has the older checksum, every other the newer one.
+    // The first character is the version: 0 uses the older checksum, others the newer one.
     const found = (/^q/i.test(address.slice(data)) ? bech32 : bech32m).decodeUnsafe(address);
     const program = found && bech32.fromWordsUnsafe(found.words.slice(1));
     if (!program) return WRONG_CHECKSUM;
@@ -72,7 +72,7 @@ function segwitCheck(prefixes: readonly string[], expected: string): AddressChec
 const CASH_CHARACTERS = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 const CASH_GENERATOR = [0x98f2bc8e61n, 0x79b76d99e2n, 0xf33e5fb3c4n, 0xae2eabe2a8n, 0x1e4f43e470n];
 
-/** Checks an address of Bitcoin Cash with or without its prefix (CashAddr specification). */
+/** Checks a Bitcoin Cash address with or without prefix (CashAddr specification). */
 function cashCheck(address: string): string | undefined {
   const [, prefix = 'bitcoincash', data = ''] = /^(?:(bitcoincash|bchtest):)?([a-z0-9]+)$/.exec(oneCase(address)) ?? [];
   const words = [...data].map((character) => CASH_CHARACTERS.indexOf(character));
@@ -88,7 +88,7 @@ function cashCheck(address: string): string | undefined {
 
 const oneCase = (text: string): string => (text === text.toUpperCase() ? text.toLowerCase() : text);
 
-/** Checks a hex address: its length, and the checksum of EIP-55 if its case is mixed. */
+/** Checks a hex address: length, and the EIP-55 checksum if its case is mixed. */
 function evmCheck(address: string): string | undefined {
   const digits = /^0x([0-9a-fA-F]{40})$/.exec(address)?.[1];
   if (!digits) return notOfNetwork('0x and 40 hex digits');
@@ -107,7 +107,7 @@ const either =
   (address) =>
     isFirst.test(address) ? first(address) : second(address);
 
-// Test networks are accepted too: what belongs to the configured service is the service's to say.
+// Accepts test networks, because the service knows which network it uses.
 const BITCOIN = '1…, 3… or bc1…';
 const bitcoinLegacy = base58Check(base58, versions(0x00, 0x05, 0x6f, 0xc4), BITCOIN);
 const litecoinLegacy = base58Check(base58, versions(0x30, 0x32, 0x05, 0x6f, 0x3a, 0xc4), 'L…, M… or ltc1…');
@@ -116,10 +116,10 @@ const unchecked: AddressCheck = () => undefined;
 const xrp = base58Check(base58xrp, { ...versions(0x00), 5: 31, 4: 31 }, 'r… or X…');
 const EVM = ['ethereum', 'bsc', 'polygon', 'arbitrum', 'optimism', 'base'];
 
-/** Checks of addresses by network. What is not named here is not guessed. */
+/** Address checks by network. Other networks are not guessed. */
 export const ADDRESS_CHECKS: ReadonlyMap<string, AddressCheck> = new Map([
   ['bitcoin', either(/^(?:bc|tb|bcrt)1/i, segwitCheck(['bc', 'tb', 'bcrt'], BITCOIN), bitcoinLegacy)],
-  // Its private addresses (ltcmweb1…) have a form of their own, which passes unchecked.
+  // Private addresses (ltcmweb1…) have another form and pass unchecked.
   ['litecoin', either(/^t?ltcmweb1/, unchecked, either(/^(?:ltc|tltc|rltc)1/i, litecoinSegwit, litecoinLegacy))],
   ['dogecoin', base58Check(base58, versions(0x1e, 0x16, 0x71, 0xc4), 'D… or 9…')],
   ['dash', base58Check(base58, versions(0x4c, 0x10, 0x8c, 0x13), 'X… or 7…')],
@@ -127,7 +127,7 @@ export const ADDRESS_CHECKS: ReadonlyMap<string, AddressCheck> = new Map([
   ...['ripple', 'xrp'].map((name) => [name, xrp] as const),
   ['tron', base58Check(base58, versions(0x41), 'T and 33 base58 characters')],
   ...EVM.map((name) => [name, evmCheck] as const),
-  // Its other chains have addresses of another kind, which pass unchecked.
+  // Addresses of its other chains have another form and pass unchecked.
   ['avalanche', either(/^[XPC]-/, unchecked, evmCheck)],
 ]);
 
@@ -153,10 +153,10 @@ const ACCOUNTS: ReadonlyMap<string, (wallet: string) => string | undefined> = ne
   ['bank_ua', ibanProblem(UA_IBAN_LENGTHS)],
 ]);
 
-/** Address networks that take no `wallet_details`; what others take is the service's to say. */
+/** Networks that take no `wallet_details`. The service decides about others. */
 const WITHOUT_DETAILS = new Set(['bitcoin', 'ethereum', 'tron']);
 
-/** Payment links. Words that may also begin an address (kaspa:, bitcoincash:) are left out. */
+/** Payment links. Words that may start an address (kaspa:, bitcoincash:) are excluded. */
 const PAYMENT_LINK =
   /^(?:bitcoin|litecoin|dogecoin|dash|ethereum|tron|xrpl|xrp|ripple|monero|solana|ton|(?:web\+)?(?:stellar|cardano)):|:\/\/|\?/i;
 
@@ -165,7 +165,7 @@ const IS_LINK =
 
 const IBAN_LENGTHS = new Map([...SEPA_IBAN_LENGTHS, ...UA_IBAN_LENGTHS]);
 
-/** What no address or account of any network is, known here or not. */
+/** Returns why a text can be no wallet of any network. */
 function anyProblem(wallet: string): string | undefined {
   if (IBAN_LENGTHS.get(wallet.slice(0, 2)) === wallet.length && /^[A-Z]{2}\d{2}[A-Z0-9]+$/.test(wallet)) {
     return passesMod97(wallet) ? undefined : 'reads as an IBAN, but its check digits are wrong';
@@ -175,18 +175,18 @@ function anyProblem(wallet: string): string | undefined {
 
 export const hasKnownDetails = (network: string): boolean => ACCOUNTS.has(network) || WITHOUT_DETAILS.has(network);
 
-/** What no wallet of any network can be, the wallet masked; undefined = nothing. */
+/** Returns why a text can be no wallet of a network, masked; undefined without a reason. */
 export function walletProblem(network: string | undefined, wallet: string): string | undefined {
   if (wallet.trim() === '') return 'required';
   if (wallet.length > MAX_WALLET_LENGTH) return `longer than ${MAX_WALLET_LENGTH} characters`;
-  // A payout to several cards names them in wallet_details; what the service wants in `wallet` is not documented.
+  // A payout to several cards names them in wallet_details; its `wallet` is undocumented.
   if (network === MULTIPLE_CARDS || !/[\p{C}\p{Z}]/u.test(wallet)) return undefined;
   return `${maskWallet(wallet)}: contains blanks or invisible characters`;
 }
 
 /**
- * Returns how a wallet breaks the format of its network, masked; undefined = it does not.
- * On a network that is not known here, only what no wallet can have is refused.
+ * Returns how a wallet violates its network's format, masked. On unknown networks, only impossible
+ * wallets are refused.
  */
 export function walletFormatProblem(network: string | undefined, wallet: string): string | undefined {
   if (network === MULTIPLE_CARDS || walletProblem(network, wallet)) return undefined;

@@ -3,7 +3,7 @@ import type { ClientInfo } from '../order/request.js';
 
 export type { DepositAddress } from '../../payment-service/schemas.js';
 
-/** Input of the `depositAddress` workflow. `ref` is chosen by the caller and names the address for ever. */
+/** Input of the `depositAddress` workflow. The caller's `ref` names the address for ever. */
 export interface DepositAddressInput {
   account?: string;
   ref: string;
@@ -16,25 +16,27 @@ export interface DepositAddressInput {
   };
 }
 
-/** What the address list shows under one reference: the oldest address, and the uuids of any others. */
+/** Addresses under one reference: the oldest, and the uuids of any others. */
 export interface FoundAddress {
   address: DepositAddress;
   others?: string[];
 }
 
-/** `adopted`: there already, from an uncertain create; `others`: uuids of younger ones, which receipts reach, too. */
+/** `adopted`: found after an uncertain create. `others`: uuids of younger ones, also usable. */
 export interface DepositAddressResult extends FoundAddress {
   adopted: boolean;
 }
 
-/** One attempt to create an address. In another run than `knownRun`, cut from it by a reset, it does not send. */
+/**
+ * One attempt to create an address. After a reset (another run than `knownRun`) it does not send.
+ */
 export interface CreateAddressInput {
   account: string;
   input: unknown;
   knownRun?: string;
 }
 
-/** Asks for an address; the first attempt only waits `delayMs`, which writes no history. */
+/** Searches an address. The first attempt only waits `delayMs`, without history. */
 export interface FindAddressInput extends Omit<CreateAddressInput, 'knownRun'> {
   delayMs?: number;
 }
@@ -45,7 +47,7 @@ export type CreateAddressAnswer =
   | { kind: 'rejected'; excerpt?: string }
   | { kind: 'notSent'; reason: string; retryAfterMs?: number }
   /**
-   * `retryAfterMs`: the service asked to slow down, which proves nothing but does not count as a create. `resetRun`: nothing
-   * was sent by this run, but the one that it was cut from may have a create on its way.
+   * `retryAfterMs`: a 429, which does not count as a create. `resetRun`: this run sent nothing, but
+   * the run before the reset may have a create in flight.
    */
   | { kind: 'uncertain'; reason: string; timedOut?: true; retryAfterMs?: number; resetRun?: string };

@@ -18,7 +18,9 @@ interface OfBatch {
 
 /** Input of an activity that writes files or audit lines. */
 interface Writing extends OfBatch {
-  /** A failed write fails the activity, and the batch raises attention. Else it is repeated. */
+  /**
+   * A failed write fails the activity, and the batch raises attention. Otherwise it is repeated.
+   */
   tells?: true;
 }
 
@@ -57,7 +59,7 @@ export interface ReportBatchInput extends Writing {
   taken: number;
   /** Start of the batch (ISO time). */
   startedAt: string;
-  /** Only written down. */
+  /** Only recorded. */
   paused?: BatchInterruption;
   stopped?: BatchInterruption;
 }

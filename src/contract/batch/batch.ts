@@ -153,7 +153,7 @@ export interface BatchResult extends Pick<BatchPlan, 'batchId' | 'digest' | 'row
   started: number;
   outcomes: BatchOutcomes;
   moved: AmountsByCurrency;
-  /** Rows whose orders existed before this batch, and their payouts. */
+  /** Rows whose orders existed before this batch, and what they paid. */
   before?: { rows: number; moved: AmountsByCurrency };
   /** Absent without REPORT_DIR. */
   report?: ReportFile;
@@ -193,7 +193,7 @@ export interface BatchInstruction {
 export interface BatchChoice {
   update: 'approve' | 'resume' | 'stop';
   does: string;
-  /** Argument of the update. Its placeholders `by` and `reason` are refused. */
+  /** Argument of the update. The update refuses its placeholders `by` and `reason`. */
   argument: BatchApproval | BatchInstruction;
   onlyByCommand?: OnlyByCommand;
 }

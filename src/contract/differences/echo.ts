@@ -16,7 +16,7 @@ import {
   worst,
 } from './likeness.js';
 
-/** Fields that a person may name to adopt an order in spite of them; `order_id` only for a candidate that shows a form of it. */
+/** Fields in which an operator may accept a difference; `order_id` only for a form of it. */
 export const ADOPTABLE_DIFFERENCES: readonly string[] = [
   ...new Set(['order_type', ...ORDER_TYPES.flatMap((type) => factsOf(type).echoes.map(([asked]) => asked))]),
   'amount',
@@ -29,7 +29,7 @@ function likeField(type: OrderType, request: RequestFields, field: EchoedField, 
   const { echo } = REQUEST_FIELDS[field];
   switch (echo) {
     case 'wallet':
-      // A payout to several cards names them in its details; what the service shows as the wallet is not documented.
+      // A payout to several cards names them in its details. Its shown wallet is undocumented.
       return networkTo === MULTIPLE_CARDS && isEmpty(shown) ? 'form' : likeWallet(networkTo, asked, shown);
     case 'memo':
       return likeMemo(asked, shown);
@@ -40,7 +40,9 @@ function likeField(type: OrderType, request: RequestFields, field: EchoedField, 
   }
 }
 
-/** The field that an order's amount was asked for by. Never looks at amount_from and amount_to, which may still change. */
+/**
+ * Compares the requested amount with expected amounts, never with actual ones, which may change.
+ */
 function amountOf(type: OrderType, request: RequestFields, order: Order): readonly [keyof RequestFields, Likeness] {
   const { expected_amount_from: from, expected_amount_to: to, strict_withdrawal_amount: strict } = order;
   if (request.amount_to != null) {
@@ -52,27 +54,29 @@ function amountOf(type: OrderType, request: RequestFields, order: Order): readon
   const isPayout = paysOut && !exchanges;
   const ways = [worst(likeAmount(amount, from, order.currency_from_precision), strict === true ? 'form' : 'same')];
   if (startsWithDeposit) ways.push(likeAmountWithFee(amount, from, order.amount_from_fee));
-  // Which of the two carries a payout's amount when a fee comes in between is not documented.
+  // With a fee, it is undocumented which of the two holds a payout's amount.
   if (isPayout) ways.push(likeAmount(amount, to, order.currency_to_precision));
   const told = (['same', 'form'] as const).find((like) => ways.includes(like));
   return ['amount', told ?? worst(ways[0] as Likeness, ...(isPayout ? ways : []))];
 }
 
-/** Names of a request's fields that an order of the service shows otherwise. Names only: the values may be wallets. */
+/**
+ * Names of fields that differ in an order of the service. Values may be wallets, so none are here.
+ */
 export interface EchoDifferences {
-  /** It is another payment, as far as it shows. */
+  /** The order is another payment. */
   hard: string[];
-  /** It is this payment in another form: masked, without some of it, its amount rounded or with the commission on top. */
+  /** The order is this payment in another form: masked, incomplete, rounded or with commission. */
   soft: string[];
 }
 
 /**
- * Returns how an order of the service differs from our request; without a hard difference it is ours. One field that is
- * not shown is soft if all others agree; two of them could be anybody's.
+ * Returns how an order differs from our request. Without a hard difference it is ours. One missing
+ * field is soft if all others agree; two are hard.
  */
 export function echoDifferences(type: OrderType, request: CreateRequest, order: Order): EchoDifferences {
   const fields: RequestFields = request;
-  // Only a run recovered from the order list has a payout without a wallet: it does not know where the payout went.
+  // Only a recovered run has a payout without a wallet, because it does not know the target.
   const unknownTarget = fields.wallet === undefined;
   const compared = factsOf(type).echoes.filter(([asked]) => !unknownTarget || REQUEST_FIELDS[asked].echo === 'code');
   const found: (readonly [field: string, like: Likeness])[] = [
@@ -88,10 +92,10 @@ export function echoDifferences(type: OrderType, request: CreateRequest, order: 
   return { hard: named('other'), soft: named('form') };
 }
 
-/** A value for people: public ones in clear, wallets masked, of everything else only that something is there. */
+/** Returns a value for people: public ones in full, wallets masked, others as '****'. */
 function shown(field: string, value: unknown): string {
   if (isBlank(value)) return 'none';
-  // The type of an order is no field of its request.
+  // The order's type is not a request field.
   const privacy = field === 'order_type' ? 'public' : REQUEST_FIELDS[field as keyof RequestFields]?.privacy;
   if (privacy === 'public') return maskName(String(value));
   return privacy === 'wallet' ? maskWallet(String(value)) : '****';
@@ -102,7 +106,7 @@ function shownAmount({ expected_amount_from: from, expected_amount_to: to, ...or
   return field === 'amount_to' || exact ? `${exact}${shown(field, to)}` : shown(field, from);
 }
 
-/** Fields in which an order is not what was asked for, each with both values: `wallet (asked for ****1111, shown ****4444)`. */
+/** Returns differing fields with both values: `wallet (asked for ****1111, shown ****4444)`. */
 export function shownDifferences(
   type: OrderType,
   request: CreateRequest,

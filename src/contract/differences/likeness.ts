@@ -2,23 +2,23 @@ import { jsonOr } from '../json.js';
 import { decimal, decimalPlaces, SIGNED_AMOUNT_FORMAT, sameAmount } from '../money.js';
 import { canonicalWallet, writtenLike } from '../wallets.js';
 
-/** Compares two values that are no objects; `key` is the name of the field they stand in. */
+/** Compares two values that are no objects. `key`: their field. */
 export type SameLeaf = (a: unknown, b: unknown, key: string) => boolean;
 
 const isTree = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Absent, null or ''. */
+/** Returns true for absent, null and ''. */
 export const isBlank = (value: unknown): boolean => value === undefined || value === null || value === '';
 
-/** Absent, null, '' or a container of nothing but these: they all say the same. */
+/** Returns true for blank values and containers that hold nothing else. */
 export const isEmpty = (value: unknown): boolean =>
   isBlank(value) || (isTree(value) && Object.values(value).every(isBlank));
 
-/** An own field of an object or list; undefined where it has none of that name. */
+/** Returns an own field of an object or list; undefined without one. */
 const child = (tree: object, key: string): unknown =>
   Object.hasOwn(tree, key) ? (tree as Record<string, unknown>)[key] : undefined;
 
-/** Paths at which two values differ, as deep as both sides go: an answer nested without end exhausts no stack. */
+/** Returns the paths at which two values differ, without recursion limits of their depth. */
 export function differences(a: unknown, b: unknown, path: string, sameLeaf: SameLeaf, name = path): string[] {
   if (isEmpty(a) && isEmpty(b)) return [];
   if (!isTree(a) || !isTree(b)) return !isTree(a) && !isTree(b) && sameLeaf(a, b, name) ? [] : [path];
@@ -29,7 +29,7 @@ export function differences(a: unknown, b: unknown, path: string, sameLeaf: Same
   );
 }
 
-/** Compares decimal amounts numerically and everything else exactly. For use as SameLeaf. */
+/** Compares decimal amounts numerically and everything else exactly. */
 export function sameValue(a: unknown, b: unknown, key: string): boolean {
   const numeric = (key === 'amount' || key === 'amount_to') && [a, b].every(isNumeric);
   return numeric ? sameAmount(String(a), String(b)) : a === b;
@@ -37,18 +37,18 @@ export function sameValue(a: unknown, b: unknown, key: string): boolean {
 
 const isNumeric = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
 
-/** From best to worst. 'form': the same, written otherwise or masked in part; 'hidden': nothing of it is shown. */
+/** From best to worst. 'form': the same in another form or partly masked; 'hidden': not shown. */
 export type Likeness = 'same' | 'form' | 'hidden' | 'other';
 
 const FROM_BEST: readonly Likeness[] = ['same', 'form', 'hidden', 'other'];
 export const worst = (...all: Likeness[]): Likeness => FROM_BEST.findLast((each) => all.includes(each)) ?? 'same';
 
-/** Fewer characters than these tell nothing about a wallet. */
+/** Minimum visible characters of a wallet. */
 const MIN_VISIBLE = 4;
-/** What services put for characters that are not to be seen. Single letters X and numbers signs occur in texts and memos. */
+/** Masking characters of services. A single X or # also occurs in texts and memos. */
 const MASKS = { card: /[*•…#Xx]+/, wallet: /[*•…]+|#+|[Xx]{3,}/, text: /[*•…]+|#{2,}/ } as const;
 
-/** Likeness of a value and a masked text; 'other' where nothing is masked. What is visible must fit, both ends included. */
+/** Compares a value with a masked text: the visible parts must fit, including both ends. */
 function likeMasked(value: string, shown: string, mask: RegExp): Likeness {
   const [head = '', ...rest] = shown.split(mask);
   const tail = rest.pop();
@@ -63,7 +63,7 @@ function likeMasked(value: string, shown: string, mask: RegExp): Likeness {
   return head.length + tail.length + rest.join('').length < MIN_VISIBLE ? 'hidden' : 'form';
 }
 
-/** The frame of every comparison of texts: absent, null and '' are one; `compare` sees only two texts that differ. */
+/** Compares two texts; absent, null and '' are equal. `compare` gets texts that differ. */
 function likeText(asked: unknown, shown: unknown, compare: (asked: string, shown: string) => Likeness): Likeness {
   if (isBlank(asked) || asked === shown) return isBlank(shown) || asked === shown ? 'same' : 'other';
   if (isBlank(shown)) return 'hidden';
@@ -80,7 +80,7 @@ export const likeWallet = (network: string | null, asked: unknown, shown: unknow
     return likeMasked(wanted, withoutBlanks(written), network === 'card' ? MASKS.card : MASKS.wallet);
   });
 
-/** Likeness of a tag or memo: with some exchanges it alone says whose money it is, so that case counts. */
+/** Compares a tag or memo. Case counts, because some exchanges identify the payee by it alone. */
 export const likeMemo = (asked: unknown, shown: unknown): Likeness =>
   likeText(asked, shown, (mine, theirs) =>
     mine.trim() === theirs.trim() ? 'form' : likeMasked(mine.trim(), theirs.trim(), MASKS.text),
@@ -99,17 +99,17 @@ const likeWords = (asked: unknown, shown: unknown): Likeness =>
 const isReadable = (amount: unknown): amount is string =>
   typeof amount === 'string' && SIGNED_AMOUNT_FORMAT.test(amount);
 
-/** Most places a currency is believed to have. */
+/** Maximum plausible decimal places of a currency. */
 const MAX_PRECISION = 36;
 
-/** Returns true for an amount that was rounded, by less than the last place that the order states for its currency. */
+/** Returns true if an amount was rounded at the last stated decimal place of its currency. */
 function isRounded(asked: string, shown: string, precision: unknown): boolean {
   if (typeof precision !== 'number' || !(precision >= 0 && precision <= MAX_PRECISION)) return false;
   if (decimalPlaces(asked) <= precision || decimalPlaces(shown) > precision || !decimal(shown).gt(0)) return false;
   return decimal(asked).minus(decimal(shown)).abs().times(decimal('10').pow(precision)).lt(1);
 }
 
-/** Likeness of an amount: exact, but for what the stated precision of its currency cannot express. */
+/** Compares amounts exactly, except for digits that the stated precision cannot express. */
 export function likeAmount(asked: unknown, shown: unknown, precision?: unknown): Likeness {
   if (!isReadable(asked)) return 'other';
   if (!isReadable(shown)) return 'hidden';
@@ -117,13 +117,16 @@ export function likeAmount(asked: unknown, shown: unknown, precision?: unknown):
   return isRounded(asked, shown, precision) ? 'form' : 'other';
 }
 
-/** 'form' where `shown` is exactly the amount with a commission on top. */
+/** Returns 'form' if `shown` is exactly the amount plus a commission. */
 export function likeAmountWithFee(asked: unknown, shown: unknown, fee: unknown): Likeness {
   if (!isReadable(asked) || !isReadable(shown) || !isReadable(fee) || !decimal(fee).gt(0)) return 'other';
   return decimal(asked).plus(decimal(fee)).eq(decimal(shown)) ? 'form' : 'other';
 }
 
-/** Likeness of payout details, also as JSON text. Details that nobody sent are another payout; keys beside ours are not. */
+/**
+ * Compares payout details, also as JSON text. Unrequested details are another payout; additional
+ * keys are not.
+ */
 export function likeDetails(asked: unknown, shown: unknown): Likeness {
   if (isEmpty(asked)) return isEmpty(shown) ? 'same' : 'other';
   if (typeof shown !== 'string' || shown === '') return likeTree(asked, shown, '');
@@ -137,7 +140,7 @@ function likeTree(asked: unknown, shown: unknown, key: string): Likeness {
   if (!isTree(asked)) return likeLeaf(asked, shown, key);
   if (!isTree(shown) || Array.isArray(asked) !== Array.isArray(shown)) return 'other';
   const [mine, theirs] = [Object.keys(asked), Object.keys(shown)];
-  // A card more or less is another payout.
+  // One card more or less is another payout.
   if (Array.isArray(asked) && mine.length !== theirs.length) return 'other';
   const extra = theirs.some((name) => !mine.includes(name) && !isEmpty(child(shown, name)));
   return worst(extra ? 'form' : 'same', ...mine.map((name) => likeTree(child(asked, name), child(shown, name), name)));

@@ -6,7 +6,7 @@ import { canonicalWallet } from '../wallets.js';
 import { echoDifferences } from './echo.js';
 import { differences, sameValue } from './likeness.js';
 
-/** A target of money, or what stands in its place, with its wallets in their one form. It may never have been validated. */
+/** Returns a target with wallets in canonical form. The input may be unchecked. */
 function inOneForm(target: unknown): unknown {
   if (typeof target !== 'object' || target === null || Array.isArray(target)) return target;
   const {
@@ -34,7 +34,7 @@ const OF_BATCH = 'account rows approval approvalExpiresMs compensation resend ma
   ' ',
 );
 
-/** Fields in which two inputs differ, with the defaults filled in. Tolerates input that was never validated. */
+/** Returns the fields in which two inputs differ, with defaults. The inputs may be unchecked. */
 const inputDifferences = (fields: readonly string[], mine: unknown, theirs: unknown): string[] =>
   fields.flatMap((field) => {
     const wanted = (input: unknown): unknown => {
@@ -44,31 +44,31 @@ const inputDifferences = (fields: readonly string[], mine: unknown, theirs: unkn
     return differences(wanted(mine), wanted(theirs), field, sameValue);
   });
 
-/** How a start names the field; the type of an order is no field of its request. */
+/** Returns a field as a start names it. The order's type is not a request field. */
 const pathOf = (field: string): string => (field === 'order_type' ? field : `order.${field}`);
 
 /**
- * Returns the fields in which a start differs from the run that has its order id; [] = it may attach. `run` may never
- * have been validated.
+ * Returns the fields in which a start differs from its id's run; [] if it may attach. `run` may be
+ * unchecked.
  */
 export function startDifferences(
   type: OrderType,
   asked: RunInput,
   run: Partial<RunInput> | null | undefined,
 ): string[] {
-  // A run recovered from the order list was not started with what was asked for: the order that the list showed tells.
+  // A recovered run has no original input, so the listed order is compared.
   const listed = asked.recovered ? undefined : run?.recovered?.listed;
   if (listed) return echoDifferences(type, asked.order, listed).hard.map(pathOf);
   return inputDifferences(OF_ORDER, asked, run);
 }
 
-/** A file is its content: under another name it is the same file, where both hashes are known. */
+/** If both hashes are known, they alone identify a file. */
 function fileDifferences(a: BatchInput['file'], b: BatchInput['file']): string[] {
   if (a?.sha256 && b?.sha256) return a.sha256 === b.sha256 ? [] : ['file.sha256'];
   return a?.path === b?.path ? [] : ['file.path'];
 }
 
-/** Fields in which two starts of one batch id differ; [] = a start may attach. Tolerates input never validated. */
+/** Returns the fields in which two starts of a batch id differ; [] if a start may attach. */
 export function batchInputDifferences(a: BatchInput, b: BatchInput): string[] {
   return [...fileDifferences(a.file, b?.file), ...inputDifferences(OF_BATCH, a, b)];
 }

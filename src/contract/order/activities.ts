@@ -7,9 +7,9 @@ import type { CreateRequest } from './request.js';
 import type { Elsewhere, SentTo } from './sent-to.js';
 import { factsOf, type OrderType } from './types.js';
 
-/* Inputs and answers of activities. They live in histories: fields may be added, never renamed. */
+/* Inputs and answers of activities. Histories contain them: add fields, never rename one. */
 
-/** Pace of orders. Only activity results bring it, so a changed setting changes no replay. */
+/** Pace of orders. Activity results bring it, so a changed setting affects no replay. */
 export interface Pace {
   pollInitialMs: number;
   pollMaxMs: number;
@@ -29,13 +29,13 @@ const SHORTEST_TIMER_MS = 1_000;
 export const beforePollsMs = (pace: Pace | undefined): number =>
   pace && pace.pollInitialMs >= SHORTEST_TIMER_MS ? pace.pollInitialMs : 0;
 
-/** Who pays a commission, from rates at the create; null for a side without commission. */
+/** Payers of the commissions, by rates at the create; null for a side without a commission. */
 export interface Payers {
   from: string | null;
   to: string | null;
 }
 
-/** Fields of every answer beside its `kind`. */
+/** Fields of every answer besides `kind`. */
 export interface Circumstances {
   pace: Pace;
   /** Account that was asked; pinned with the order at its first send. */

@@ -15,7 +15,7 @@ type TypeRow<Field> = readonly [
   networkTo: Field | null,
 ];
 
-/** THE table of order types. No other code may ask for a type by its name. */
+/** Table of order types. */
 const TYPES = {
   deposit: ['deposit', 'currency', 'network', 'currency', null],
   deposit_exchange: ['depositExchange', 'currency_from', 'network_from', 'currency_to', null],

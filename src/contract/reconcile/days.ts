@@ -10,60 +10,63 @@ import {
   type ReconcileResult,
 } from './reconcile.js';
 
-/** What the workflow `reconcile` and its activities give each other, day by day. Plain JSON, however many orders there are. */
+/** Data that the workflow `reconcile` and its activities exchange per day, of bounded size. */
 
-/** Rows of the report; their counts are complete. */
+/** Maximum rows of the report. Counts are always complete. */
 export const MAX_ROWS = 3_000;
-/** Size of these rows as JSON; a payload may have 2 MB. */
+/** Maximum JSON size of these rows. A payload may have 2 MB. */
 const MAX_ROWS_CHARACTERS = 1_200_000;
 const DAY_MS = 86_400_000;
 
-/** Balances of one second that its changes left, and those that they reached. */
+/** Balances before and after the changes of one second. */
 interface BalanceSecond {
   at: string;
   left: Amount[];
   reached: Amount[];
 }
 
-/** The balance changes of one currency: their sum, and where they begin and end. */
+/** Balance changes of one currency: sum, start and end. */
 export interface BalanceBook {
   changes: number;
   sum: Amount;
   first: BalanceSecond;
   last: BalanceSecond;
-  /** Changes were left out because they are later than the first reading. */
+  /** Changes after the first reading were left out. */
   isLater?: true;
   /** A change passed through the balance that an earlier run carried over. */
   passesCarried?: true;
 }
 
-/** What a reconciliation knows between two days. */
+/** State of a reconciliation between two days. */
 export interface ReconcileTotals
   extends Pick<ReconcileResult, 'seen' | 'windows' | 'classes' | 'malformed' | 'malformedCount' | 'notes'> {
-  /** Orders of the last second that was read, which the next window shows again, by their uuids. */
+  /** Orders (uuids) of the last second, which the next window shows again. */
   edge: string[];
   books: Record<string, BalanceBook>;
-  /** The address list was read, and what cannot be read in it was reported. */
+  /** The address list was read, and its unreadable entries were reported. */
   addressesRead?: true;
 }
 
-/** Balances before the orders are read; `before` is absent if the service gave no answer. */
+/** Balances before the orders; `before` is absent without an answer. */
 export interface BalancesBefore {
   before?: Balances;
   carried: CarriedBalance[];
 }
 
-/** Input of the activity `readBalances`. `atMs`: begin of the reconciliation. */
+/** Input of `readBalances`. `atMs`: start of the reconciliation. */
 export interface ReconcileBegin extends ReconcileTask {
   atMs: number;
   totals: ReconcileTotals;
 }
 
-/** Input of the activity `reconcileDay`. `day` begins at 0: the time before the window. */
+/** Input of `reconcileDay`. Day 0 is the time before the window. */
 export interface ReconcileDay extends ReconcileBegin {
   day: Span;
   carried: CarriedBalance[];
-  /** Second reading, of balance changes only: the latest change of each currency that the first one saw. */
+  /**
+   * Set for the second reading, of balance changes only: each currency's latest change in the
+   * first.
+   */
   until?: Record<string, string>;
 }
 
@@ -74,12 +77,15 @@ export interface DayFound {
 
 export interface BalancesRead extends ReconcileBegin, BalancesBefore {}
 
-/** What balances and balance changes prove. `againMs`: gaps count only if a second reading finds them after this time. */
+/**
+ * Result of the balance proof. `againMs`: gaps count only if a second reading after this time finds
+ * them.
+ */
 export type Proof = Required<Pick<ReconcileResult, 'chains' | 'gaps' | 'gapCount' | 'notes' | 'balances'>> & {
   againMs: number;
 };
 
-/** Input of the activity `reportReconcile`: the gravest rows, and what the report holds beside them. */
+/** Input of `reportReconcile`: the gravest rows, and the rest of the report. */
 export interface ReconcileReport {
   rows: Finding[];
   found: Omit<ReconcileResult, 'disagreements' | 'report'>;
@@ -98,7 +104,7 @@ export const emptyTotals = (): ReconcileTotals => ({
   books: {},
 });
 
-/** The time before the window, and the days of the window; slack on both sides belongs to the first and the last one. */
+/** Returns the time before the window, and its days. Both ends have slack. */
 export function daysOf({ fromMs, toMs }: Span): Span[] {
   const beginMs = fromMs - ZONE_SLACK_MS;
   const days: Span[] = [{ fromMs: 0, toMs: beginMs }];
