@@ -8,22 +8,22 @@ import { describeCharacter } from '../validation/text-kinds.js';
 import { badFile } from './read-file.js';
 
 const REQUIRED = ['order_id', 'currency', 'network', 'amount', 'wallet'];
-/** Fields that have columns of their own, `client_info.client_id`, beside or instead of one for all of them. */
+/** Fields with columns of their own, such as `client_info.client_id`. */
 const OF_PARTS = [
   ...Object.keys(CLIENT_FIELDS).map((name) => `client_info.${name}`),
   ...Object.keys(DETAILS_FIELDS).map((name) => `wallet_details.${name}`),
 ];
 const KNOWN = [...Object.keys(orderSchemas.withdraw.shape).filter((name) => name !== 'client_info'), ...OF_PARTS];
 
-/** The order of a row, not validated. A row with a `problem` must not be sent. */
+/** Unchecked order of a row. A row with a `problem` must not be sent. */
 export interface RowContent {
   order?: unknown;
   problem?: FieldError[];
 }
 
-/** The cells of one line; undefined with bad quotes. A cell cannot hold a line break here, so that every row is one line. */
+/** Returns the cells of a line; undefined with bad quotes. A cell cannot contain a line break. */
 function cellsOf(line: string): string[] | undefined {
-  // The parser costs a tenth of a millisecond a call, and nearly all lines need none of it.
+  // The parser takes 0.1 ms per call, and nearly no line needs it.
   if (!line.includes('"')) return line.split(',');
   try {
     const [cells] = parse(line);
@@ -33,7 +33,7 @@ function cellsOf(line: string): string[] | undefined {
   }
 }
 
-/** Checks the header line and answers its columns. Throws BatchFileError naming every bad column. */
+/** Returns the columns of the header line. Throws BatchFileError with every bad column. */
 export function readHeader(line: string): string[] {
   refuseOtherSeparators(line);
   const columns = cellsOf(line)?.map((name) => name.trim());
@@ -60,11 +60,11 @@ function headerProblems(columns: readonly string[]): string[] {
     return columns.indexOf(name) < index ? [`column ${name} stands there twice`] : [];
   });
   const missing = REQUIRED.filter((name) => !columns.some((column) => looksLike(column, name)));
-  // Most likely a first row, whose cells must not be repeated.
+  // Probably a first row, whose cells must not be quoted.
   if (missing.length === REQUIRED.length) return [`is no header: it must name the columns ${REQUIRED.join(', ')}`];
   const isTwice = columns.includes('wallet_details') && columns.some((name) => name.startsWith('wallet_details.'));
   return [
-    // A header in one long line of nonsense must not become a long message.
+    // A long nonsense header must not become a long message.
     ...found.slice(0, 10),
     ...(missing.length > 0 ? [`column ${missing.join(', ')} is missing`] : []),
     ...(isTwice ? ['wallet_details is given both as one column and as columns of its own; choose one'] : []),
@@ -81,16 +81,19 @@ function unknownColumn(name: string, number: number): string {
   return meant ? `column ${maskName(name)} must be written ${meant}` : `unknown column ${maskName(name)}`;
 }
 
-/** Returns true if a name shows like `known`: other case, blanks or hyphens for underscores, letters of other scripts, invisible ones. */
+/**
+ * Returns true if a name looks like `known`: other case, blanks or hyphens, other scripts,
+ * invisible letters.
+ */
 function looksLike(name: string, known: string): boolean {
   const shown = [...name.toLowerCase()].filter((character) => !/[\p{Cf}\p{Cc}\p{M}]/u.test(character));
   const same = shown.filter((character, index) => character.replace(/[ -]/, '_') === known[index]).length;
   const others = shown.filter((character) => character > '~').length;
-  // A word of another script is as long by chance.
+  // Equal length alone is a coincidence.
   return shown.length === known.length && same + others >= known.length && same >= others;
 }
 
-/** The order that a line describes. Empty cells are absent fields. */
+/** Returns the order of a line. Empty cells are absent fields. */
 export function readCsvRow(columns: readonly string[], line: string): RowContent {
   const cells = cellsOf(line);
   if (!cells) {
@@ -105,7 +108,7 @@ export function readCsvRow(columns: readonly string[], line: string): RowContent
   return { order, ...(problem.length > 0 && { problem }) };
 }
 
-/** Puts a cell where its column says; returns what is wrong with it. */
+/** Stores a cell by its column. Returns its errors. */
 function placeCell(order: Record<string, unknown>, column: string, cell: string): FieldError[] {
   if (cell === '') return [];
   const field = `order.${column}`;
@@ -114,7 +117,7 @@ function placeCell(order: Record<string, unknown>, column: string, cell: string)
     order[column] = value;
     return problem ? [{ field, reason: problem }] : errors;
   }
-  // Anything but digits stays text, which the check of the order refuses.
+  // Anything but digits stays text, which the order's check refuses.
   const isWhole = column === 'delay_order_for_minutes' && /^\d{1,9}$/.test(cell);
   const [outer = column, inner] = column.split('.');
   if (inner === undefined) order[outer] = isWhole ? Number(cell) : cell;

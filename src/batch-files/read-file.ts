@@ -4,7 +4,7 @@ import { join, posix } from 'node:path';
 import { BATCH_FILE_UNUSABLE } from '../contract/batch/batch.js';
 import { type FieldError, INVALID_INPUT } from '../contract/failures.js';
 
-/** A batch file that cannot be used; nothing was sent. `problem` shows no cell of the file. */
+/** Error of an unusable batch file; nothing was sent. `problem` quotes no cell. */
 export class BatchFileError extends Error {
   override readonly name = 'BatchFileError';
 
@@ -17,31 +17,31 @@ export class BatchFileError extends Error {
   }
 }
 
-/** InvalidInput: the same file under the same path will never do. */
+/** Returns the error of a file that stays bad (InvalidInput). */
 export const badFile = (problem: string, field = 'file'): BatchFileError =>
   new BatchFileError(INVALID_INPUT, field, problem);
 
-/** BatchFileUnusable: the file is not there, or not the one it should be. */
+/** Returns the error of a file that is missing or another one (BatchFileUnusable). */
 export const unusableFile = (problem: string, field = 'file'): BatchFileError =>
   new BatchFileError(BATCH_FILE_UNUSABLE, field, problem);
 
 const MAX_FILE_MIB = 32;
 const MAX_FILE_BYTES = MAX_FILE_MIB * 1024 * 1024;
-/** Longest line in bytes: several times what a payout to a hundred cards needs. */
+/** Maximum line in bytes, several times a payout to a hundred cards. */
 const MAX_LINE_BYTES = 64 * 1024;
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** A batch file in memory. `sha256` (hex) is the hash of `bytes`: what happens to the file later changes neither. */
+/** Batch file in memory. `sha256` (hex) is the hash of `bytes`, so later changes do not matter. */
 export interface BatchBytes {
   bytes: Buffer;
   sha256: string;
-  /** When the file was last written to, by the clock of its file system. */
+  /** Last write, by the file system's clock. */
   modifiedMs: number;
 }
 
-/** Reads a regular file below `batchDir` at once, following no link. Throws BatchFileError. */
+/** Reads a regular file below `batchDir` without following links. Throws BatchFileError. */
 export async function readBatchFile(batchDir: string, path: string, sha256?: string): Promise<BatchBytes> {
   const file = await readPlainFile(join(batchDir, relativePath(path))).catch(explain);
   if (sha256 !== undefined && sha256 !== file.sha256) {
@@ -50,7 +50,7 @@ export async function readBatchFile(batchDir: string, path: string, sha256?: str
   return file;
 }
 
-/** Refuses whatever could lead out of the folder. Nothing is normalised: two spellings of one file are no use to anybody. */
+/** Refuses paths that could leave the folder. Normalises nothing: one file needs one spelling. */
 function relativePath(path: string): string {
   const plain = path !== '' && !path.includes('\0') && !posix.isAbsolute(path) && posix.normalize(path) === path;
   if (!plain || path.split('/').includes('..') || path.endsWith('/')) {
@@ -60,7 +60,7 @@ function relativePath(path: string): string {
 }
 
 async function readPlainFile(whole: string): Promise<BatchBytes> {
-  // O_NONBLOCK: opening a named pipe would otherwise wait for its writer.
+  // O_NONBLOCK: opening a named pipe would wait for its writer.
   const handle = await open(whole, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     if ((await realpath(whole)) !== whole) throw badFile('leads through a symbolic link', 'file.path');
@@ -75,7 +75,7 @@ async function readPlainFile(whole: string): Promise<BatchBytes> {
   }
 }
 
-/** The batch file's error for one of the file system. Others, such as a failing disk, stay as they are and may be retried. */
+/** Throws the batch file's error for a file system error. Other errors may be retried. */
 function explain(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT' || code === 'ENOTDIR') throw unusableFile('there is no such file below BATCH_DIR', 'file.path');
@@ -86,7 +86,7 @@ function explain(error: unknown): never {
   throw error;
 }
 
-/** Yields the lines of a file without their ends, which are LF or CRLF. Throws BatchFileError at one that is too long. */
+/** Yields lines without LF or CRLF. Throws BatchFileError for a too long line. */
 export function* linesOf(bytes: Buffer): Generator<Buffer, undefined> {
   for (let start = 0; start < bytes.length; ) {
     const feed = bytes.indexOf(LINE_FEED, start);
@@ -99,7 +99,7 @@ export function* linesOf(bytes: Buffer): Generator<Buffer, undefined> {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The text of a line; undefined when it is not UTF-8. */
+/** Returns the text of a line; undefined if it is not UTF-8. */
 export function textOf(bytes: Buffer): string | undefined {
   try {
     return utf8.decode(bytes);

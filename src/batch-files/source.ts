@@ -8,29 +8,32 @@ import { type BatchBytes, badFile, linesOf, readBatchFile, textOf, unusableFile 
 
 const MAX_ROWS = 100_000;
 
-/** One row of a batch, unchecked. */
+/** One unchecked row of a batch. */
 export interface BatchRow extends RowContent {
-  /** Counts from 1 over the whole batch. */
+  /** Counts from 1. */
   row: number;
-  /** Line in the file, counting from 1; of inline rows the same as `row`. */
+  /** Line in the file from 1; for inline rows the same as `row`. */
   line: number;
-  /** The row as it stood there, without its line end. */
+  /** Original row without its line end. */
   text: string;
 }
 
-/** The rows of a batch in memory: always the same ones under the same `sha256` (hex). */
+/** Rows of a batch in memory, always the same for a `sha256` (hex). */
 export interface BatchSource {
   sha256: string;
-  /** When the file was last written to, by the clock of its file system; absent for inline rows. */
+  /** Last write, by the file system's clock; absent for inline rows. */
   modifiedMs?: number;
-  /** The header line of a CSV file; the rejected rows are written under it. */
+  /** Header line of a CSV file, also for the rejected rows. */
   header?: string;
   format: 'csv' | 'ndjson';
-  /** Yields the rows behind the first `taken` ones. Calls `skipped` with the number of empty rows at the end. Throws BatchFileError. */
+  /**
+   * Yields the rows after the first `taken` ones. Calls `skipped` with the number of empty rows at
+   * the end. Throws BatchFileError.
+   */
   rows(taken?: number, skipped?: (count: number) => void): Iterable<BatchRow>;
 }
 
-/** Reads the rows of a batch; with `plan` exactly the planned bytes. Throws BatchFileError. */
+/** Reads the rows of a batch; with `plan`, exactly the planned bytes. Throws BatchFileError. */
 export async function readBatchSource(
   directories: { batchDir?: string } | undefined,
   batch: { file?: BatchFile; rows?: readonly WithdrawRequest[] },
@@ -65,12 +68,12 @@ function fileSource({ bytes: whole, ...file }: BatchBytes, format: 'csv' | 'ndjs
   return { ...file, format, rows, ...(columns && { header: first }) };
 }
 
-/** What a spreadsheet writes for a row that has no cell, and a blank line. */
+/** A blank line, or a spreadsheet's row without cells. */
 const EMPTY_ROW = /^[\s,"]*$/;
 
 const refusedRow = (reason: string): RowContent => ({ problem: [{ field: 'row', reason }] });
 
-/** Yields the rows behind `taken`. Empty rows may stand at the end only. */
+/** Yields the rows after `taken`. Empty rows are allowed at the end only. */
 function* rowsOf(
   bytes: Buffer,
   { headers, read }: { headers: number; read: (text: string) => RowContent },
@@ -126,7 +129,7 @@ export const orderInputOf = (
 
 const SAVE_SHEET = 'in the spreadsheet program, save the sheet as "CSV UTF-8"';
 
-/** How files of other formats begin, read as Latin-1, and what to do with each. */
+/** Starts of files in other formats (Latin-1), with advice. */
 const BEGINNINGS: readonly [sign: RegExp, problem: string][] = [
   [/^PK\p{Cc}\p{Cc}/u, `is an Excel workbook or another zip file: ${SAVE_SHEET}`],
   [/^\xd0\xcf\p{Cc}\xe0/u, `is an Excel workbook of the old format: ${SAVE_SHEET}`],
@@ -139,7 +142,7 @@ const BEGINNINGS: readonly [sign: RegExp, problem: string][] = [
   [/^\s*</, 'is HTML or XML, such as a web page or a report: export the rows as CSV UTF-8'],
 ];
 
-/** The same of texts that are of the other one of our two formats, or nearly of this one. */
+/** Signs of the wrong text format, with advice. */
 const OF_FORMAT: Readonly<Record<'csv' | 'ndjson', readonly [sign: RegExp, problem: string][]>> = {
   csv: [[/^\s*[[{]/, 'is JSON: write one object a line, and name the file .ndjson']],
   ndjson: [
@@ -152,10 +155,10 @@ const OF_FORMAT: Readonly<Record<'csv' | 'ndjson', readonly [sign: RegExp, probl
 const NUL = '\0';
 const CTRL_Z = '\x1a';
 
-/** Bytes that show the format of a file. */
+/** Bytes to inspect for the format. */
 const HEAD_BYTES = 64 * 1024;
 
-/** Refuses what people save instead of CSV or NDJSON in UTF-8, by how the file begins. Throws BatchFileError. */
+/** Refuses files that are not CSV or NDJSON in UTF-8, by their start. Throws BatchFileError. */
 function refuseOtherFormats(bytes: Buffer, format: 'csv' | 'ndjson'): void {
   const text = bytes.toString('latin1', 0, HEAD_BYTES);
   const found = [...BEGINNINGS, ...OF_FORMAT[format]].find(([sign]) => sign.test(text));
@@ -168,7 +171,7 @@ function refuseOtherFormats(bytes: Buffer, format: 'csv' | 'ndjson'): void {
   if (damage) throw badFile(`line 1: ${damage}`);
 }
 
-/** What a program left in a line that is no text; undefined = nothing. */
+/** Returns what a program left in a line besides text; undefined without any. */
 function damageOf(line: string): string | undefined {
   if (line.includes(NUL)) return 'holds NUL bytes: the file was not written to its end; export it again';
   return line.endsWith(CTRL_Z) ? 'ends with the end mark of an old program (Ctrl+Z): remove the mark' : undefined;

@@ -8,7 +8,7 @@ import {
 import { markGivenTwice } from '../contract/json.js';
 import { Refused, refusedIn } from '../contract/refused.js';
 
-/** Encodings of codecs that the worker lacks. Their values must not be guessed. */
+/** Encodings of codecs that the worker lacks. */
 const CODEC_ENCODING = /encrypt|compress/;
 
 /** Marks the input of an activity, which must never pass for its answer. */

@@ -21,8 +21,8 @@ import { close } from './order/end.js';
 import { mayHaveSent, type OrderRun } from './order/state.js';
 
 /*
- * A run goes on only under the workflow id that its input demands, which keeps an order from being
- * run twice. The first activity validates every field.
+ * A run continues only under the workflow id of its input, so that no order runs twice. The first
+ * activity validates every field.
  */
 
 /** Returns true in a run that a reset made. Asked only where another run would end. */
@@ -97,7 +97,7 @@ export function checkAddress(input: DepositAddressInput): string {
 
 export function checkReconcile(account: string): void {
   const demanded = reconcileWorkflowId(account);
-  // A schedule appends the time to the id it was given.
+  // A schedule appends the time to its id.
   if (!workflowInfo().workflowId.startsWith(`${demanded}-`)) checkWorkflowId(refuseInput, 'account', demanded);
 }
 
@@ -119,7 +119,7 @@ export function isFollowUp({ request, account }: Pick<OrderRun, 'request' | 'acc
   return (ordered ?? received)?.account === account && parentId === followUp.extendsOrderId;
 }
 
-/** Returns true if a time-out or a cron would end this run in the middle. */
+/** Returns true if a time-out or a cron would end this run early. */
 export function hasTimeLimit(): boolean {
   const { executionTimeoutMs, runTimeoutMs, cronSchedule } = workflowInfo();
   return Boolean(cronSchedule) || isShort(executionTimeoutMs) || isShort(runTimeoutMs);

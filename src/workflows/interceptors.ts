@@ -16,8 +16,8 @@ import { attentionAttributes, show } from './show.js';
 Error.stackTraceLimit = 1;
 
 /**
- * THE place that handles what somebody without the payload keys has written; nothing behind it sees
- * a `Refused`. A payload under a missing key fails the workflow task until the key is back.
+ * Handles input that was written without the payload keys, so that other code never gets a
+ * `Refused`. A payload under a missing key fails the workflow task until the key is back.
  */
 export const interceptors = (): WorkflowInterceptors => ({ inbound: [inbound], outbound: [outbound] });
 
@@ -35,7 +35,7 @@ const inbound: WorkflowInboundCallsInterceptor = {
     if (refused) throw refusedUpdate(input.name, refused);
     next(input);
   },
-  // Somebody without the keys may have accepted it, without the validator.
+  // A program without the keys may have accepted it, without the validator.
   handleUpdate: async (input, next) => {
     const refused = refusedOf(input.args);
     if (refused?.kind === 'unreadable') throw new Error(refused.why);
@@ -78,7 +78,7 @@ const outbound: WorkflowOutboundCallsInterceptor = {
 const OWN_DIGITS = 12;
 
 /**
- * Returns an id that means one activity of one run, because payloads are bound to it. A reset run
+ * Returns an activity id that is unique to its run, because payloads are bound to it. A reset run
  * draws the same ids up to its reset, then others.
  */
 function idOf({ options, seq }: ActivityInput): string {
@@ -101,7 +101,7 @@ const refusedUpdate = (name: string, { why }: Refused): ApplicationFailure => {
 export const isForeign = ({ cause }: ActivityFailure): boolean =>
   cause instanceof ApplicationFailure && cause.type === FOREIGN_ANSWER;
 
-/** Returns the answer, or throws what `failed` makes of a refused one. */
+/** Returns the answer. Throws `failed` for a refused one. */
 function checked<T>(answer: T, from: string, failed: (cause: ApplicationFailure) => Error): T {
   if (!(answer instanceof Refused)) return answer;
   if (answer.kind === 'unreadable') throw new Error(answer.why);

@@ -23,14 +23,14 @@ import { answersWithin, failureOf, wholeAccount } from './activity-calls.js';
 import { checkReconcile, invalidInput } from './identity.js';
 import { attentionAttributes, show } from './show.js';
 
-/** Returns true for a long healthy run as well: only the activity knows whether it gets on. */
+/** Text for a run without a result. It may be healthy: only the activity knows. */
 const NO_RESULT =
   `**Needs attention**: no result after ${ATTENTION_AFTER_MIN} min. The pending activity says why: ` +
   'its last failure, or in its heartbeat what it is reading. It goes on by itself.';
 
 const { readBalances, reconcileDay, proveBalances, reportReconcile } = proxyActivities<Activities>(wholeAccount);
 
-/** Compares orders, workflows and balances; starts followers, wakes workflows, reports the rest. No money moves. */
+/** Compares orders, workflows and balances. Starts followers, wakes workflows, moves no money. */
 export async function reconcile(input?: ReconcileInput): Promise<ReconcileResult> {
   const task = checkedInput(input);
   const tell = (text: string, code?: AttentionCode) =>
@@ -49,7 +49,9 @@ export async function reconcile(input?: ReconcileInput): Promise<ReconcileResult
   }
 }
 
-/** Compares day by day. Money moves meanwhile, so a gap counts only if a second reading finds it too. */
+/**
+ * Compares day by day. Money moves meanwhile, so a gap counts only if a second reading finds it.
+ */
 async function compareAccount(task: ReconcileTask): Promise<ReconcileResult> {
   const first = await overDays(task, Date.now(), emptyTotals());
   let { totals, proof } = first;
@@ -75,7 +77,7 @@ async function compareAccount(task: ReconcileTask): Promise<ReconcileResult> {
   return { ...found, disagreements: disagreements.slice(0, MAX_SHOWN), ...(await reportReconcile({ rows, found })) };
 }
 
-/** Reads the balances, one day after the other, and the balances again. */
+/** Reads the balances, then each day, then the balances again. */
 async function overDays(task: ReconcileTask, atMs: number, start: ReconcileTotals, until?: Record<string, string>) {
   const begun = await readBalances({ ...task, atMs, totals: start });
   let totals = start;
@@ -98,7 +100,7 @@ function checkedInput(input: unknown): ReconcileTask {
 const NEVER = '**Never pay again what is found here before the service has said what became of it.**';
 const TODO = '**To do**: read the report, and ask the service about each row. There is nothing to decide here.';
 
-/** What the Temporal UI shows: figures and ids, never a wallet. */
+/** Returns the details of the Temporal UI: figures and ids, never a wallet. */
 function details({ seen, classes, report }: ReconcileResult, disagreement: string | undefined): string {
   const counts = Object.entries(classes).flatMap(([name, count]) => (count > 0 ? [`| ${name} | ${count} |`] : []));
   return [

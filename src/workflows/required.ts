@@ -20,7 +20,7 @@ export const interceptors = (): WorkflowInterceptors => ({
         refuseUnnamed(input);
         next(input);
       },
-      // Somebody without the keys may have accepted it, without the validator.
+      // A program without the keys may have accepted it, without the validator.
       handleUpdate: async (input, next) => {
         refuseUnnamed(input);
         return next(input);

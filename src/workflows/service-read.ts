@@ -5,10 +5,10 @@ import type { ServiceReadInput } from '../contract/service-objects.js';
 import { readOnly } from './activity-calls.js';
 import { checkedAccount } from './identity.js';
 
-/** A person or program waits for the answer: better none after a minute than one much later. */
+/** Maximum wait: a person or program waits for the answer. */
 const ANSWER_WITHIN = '60s';
 
-/** One signed read for starters and operators, who hold no secrets. Returns the response's `data`. */
+/** Runs one signed read for callers without secrets. Returns the answer's `data`. */
 export async function serviceRead(input: ServiceReadInput): Promise<unknown> {
   const account = checkedAccount(input);
   const { readService } = proxyActivities<Activities>({
@@ -21,7 +21,7 @@ export async function serviceRead(input: ServiceReadInput): Promise<unknown> {
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     const { cause } = error;
-    // The cause of a time-out is the failure of the last attempt, if one began.
+    // The cause of a time-out is the last attempt's failure, if one started.
     const last = cause instanceof TimeoutFailure ? cause.cause : cause;
     if (last instanceof ApplicationFailure && last.nonRetryable) throw last;
     const neverStarted = last === undefined && (cause as TimeoutFailure).timeoutType !== 'START_TO_CLOSE';

@@ -12,13 +12,13 @@ import { batchFailure, comeBackIn, invalidInput } from '../failures.js';
 import { lastHeartbeat } from '../only-attempt.js';
 
 const DEFAULT_WAIT_MS = 30 * 60_000;
-/** Between two looks at a file that is missing, and at one that is there. */
+/** Intervals between looks at a missing file, and at an existing one. */
 const [LOOK_EVERY_MS, LOOKS_APART_MS] = [10_000, 5_000];
-/** Equal looks after which a file is whole: 30 s, by the server's clock. */
+/** Equal looks after which a file is complete: 30 s by the server's clock. */
 const LOOKS = 7;
-/** A file that was last written to so long ago needs less watching: no clock is that far behind. */
+/** Age from which a file needs less watching. No clock differs that much. */
 const OLD_MS = 10 * 60_000;
-/** Looks at an old file: a copy that keeps the time of its original may still be under way at the first. */
+/** Looks at an old file: a copy that keeps the original's time may still be in progress. */
 const LOOKS_AT_OLD = 2;
 
 interface FoundFile {
@@ -28,7 +28,9 @@ interface FoundFile {
 
 type Sighting = FoundFile & { looks: number };
 
-/** Waits until a period's file is whole, and pins its batch to it. A started batch needs none. */
+/**
+ * Waits until a period's file is complete, and pins its batch to it. A started batch needs no file.
+ */
 export function awaitBatchFileActivity(deps: ActivityDeps) {
   return async function awaitBatchFile({ input: raw, scheduledAt }: AwaitBatchFileInput): Promise<PeriodBatch> {
     const checked = validateScheduledBatchInput(raw);
@@ -42,27 +44,29 @@ export function awaitBatchFileActivity(deps: ActivityDeps) {
       return { ...batch, file: { ...batch.file, sha256: found.sha256 } };
     }
     if (await describeRun(getClient(), batchWorkflowId(batch.account, batch.batchId))) return batch;
-    // A bad path stays bad; bad content may be a file that is only half there.
+    // A bad path stays bad. Bad content may be an incomplete file.
     const isHopeless = found.failureType === INVALID_INPUT && found.field === 'file.path';
     if (leftMs <= 0 || isHopeless) throw batchFailure(found);
     throw comeBackIn(Math.min(leftMs, LOOK_EVERY_MS), `waiting for ${batch.file.path}: ${found.message}`);
   };
 }
 
-/** Returns once the file is whole; until then it throws the failure that brings the next look. */
+/**
+ * Returns when the file is complete. Until then, throws the failure that schedules the next look.
+ */
 async function letRest(deps: ActivityDeps, path: string, found: FoundFile, leftMs: number): Promise<void> {
   const before = lastHeartbeat<Sighting>();
   const same = before?.sha256 === found.sha256 && before.modifiedMs === found.modifiedMs;
   const looks = same ? before.looks + 1 : 1;
   const isOld = Date.now() - found.modifiedMs >= OLD_MS;
   if (looks >= (isOld ? LOOKS_AT_OLD : LOOKS)) return;
-  // A file that came at the last moment may still come to rest, one that goes on changing may not.
+  // A file that appeared at the last moment may become complete; one that still changes may not.
   if (leftMs <= 0 && before && !same) throw batchFailure(unusableFile('still grows', 'file.path'));
   await deps.confirmAttempt({ ...found, looks } satisfies Sighting);
   throw comeBackIn(LOOKS_APART_MS, `${path} is there; watching whether it is still written to`);
 }
 
-/** The batch of the period, without its file's hash. The period is told here: time zone data has no place in workflows. */
+/** Returns the period's batch without the hash. Workflows have no time zone data. */
 function batchOf(input: ScheduledBatchInput, scheduledAt: string | undefined): PeriodBatch & { account: string } {
   const { account = DEFAULT_ACCOUNT, plan, timeZone = 'UTC', periodFormat = 'date', filePattern, batch } = input;
   const period = input.period ?? (scheduledAt && periodAt(new Date(scheduledAt), timeZone, periodFormat));

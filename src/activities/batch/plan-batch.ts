@@ -28,13 +28,13 @@ const UNAPPROVED: FieldError = {
   reason: 'must be required: APPROVERS_FILE names who approves batches of this account',
 };
 
-/** Rows checked between two heartbeats; other tasks of the worker get their turn then. */
+/** Rows between two heartbeats, to let other tasks of the worker run. */
 const ROWS_A_TURN = 100;
-/** The check of a file with more bad fields ends early, because all of them are held in memory. */
+/** Maximum bad fields, all of them in memory. With more, the check ends early. */
 const MOST_BAD_FIELDS = 100_000;
-/** Looks before it is refused, because the workers of an installation that starts do not all come up at once. */
+/** Looks before a refusal, because workers of a new installation start one by one. */
 const LOOKS = 3;
-/** Soon: which of the workers gets the next attempt is chance. */
+/** Short, because another worker may get the next attempt. */
 const LOOKS_APART_MS = 1_000;
 
 /** Checks every row of a batch and returns its plan. One bad row refuses the whole batch. */
@@ -45,7 +45,7 @@ export function planBatchActivity(deps: ActivityDeps) {
     if ('errors' in checked) throw invalidInput(checked.errors);
     if (!account) throw await noAccount([...deps.accounts.keys()], name);
     const { planOnly, approval } = checked.input;
-    // Whoever may start a batch with an approval could as well start it without.
+    // Whoever may start a batch with an approval could also start one without.
     if (isSigned(deps, name) && !planOnly && approval !== 'required') throw invalidInput([UNAPPROVED]);
     try {
       const source = await readBatchSource(deps.directories, checked.input);
@@ -58,7 +58,10 @@ export function planBatchActivity(deps: ActivityDeps) {
   };
 }
 
-/** Another worker of the shared queue may serve the account, and takes a later attempt; else it is refused for good. */
+/**
+ * Returns the failure: another worker may serve the account in a later attempt; after that it is
+ * final.
+ */
 async function noAccount(accounts: readonly string[], name: string): Promise<ApplicationFailure> {
   if (activityInfo().attempt < LOOKS || (await isAccountServed(getClient(), name))) {
     const message = `this worker has no account ${name}`;
@@ -111,7 +114,7 @@ async function planOf(
   return { ...plan, digest: digestOf(plan) };
 }
 
-/** A plan is worth something without balances, too. */
+/** Returns the balances, without which a plan is still useful. */
 async function balancesOf(account: Account, warnings: BatchWarnings): Promise<Balances | undefined> {
   try {
     return await account.service.balances();
@@ -161,7 +164,7 @@ function duplicateId({ lineOf }: Checks, line: number, orderId: string): FieldEr
     : [{ field: 'order.order_id', reason: `lines ${first} and ${line} have the same id` }];
 }
 
-/** What is wrong with a row, and what is only told; `order` also where it is bad, as far as it could be read. */
+/** Returns the errors and remarks of a row. `order` is set also for a bad row, if readable. */
 function checkRow(
   checks: Checks,
   row: BatchRow,
@@ -194,13 +197,13 @@ function noteRow(checks: Checks, line: number, order: WithdrawRequest, told: Fie
   const unchecked = uncheckable(checks, order);
   if (unchecked) warnings.add(unchecked, `${unchecked}: limits, precision and fees were not checked`, line);
   for (const { field, reason } of told) {
-    // One warning for the same of many wallets.
+    // One warning for the same problem of many wallets.
     const warning = `${field}: ${reason.replace(/^\*{4}\w*: /, '')}`;
     warnings.add(warning, `${warning}; sent all the same`, line);
   }
 }
 
-/** The failure lives in histories: its details stay well below 100 KB. */
+/** Histories contain the failure: its details stay well below 100 KB. */
 const MAX_SHOWN_BYTES = 40_000;
 const MAX_MESSAGE_LENGTH = 1_000;
 

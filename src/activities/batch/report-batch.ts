@@ -28,7 +28,7 @@ import { addMoved, outcomeOf, type RowOutcome, whyUnresolved } from './rows/coun
 
 const CONCURRENCY = 20;
 
-/** Counts and reports how the order of every row ended, whoever started it; repeating it replaces the files. */
+/** Counts and reports how each row's order ended. A repetition replaces the files. */
 export function reportBatchActivity(deps: ActivityDeps) {
   return async function reportBatch(reported: ReportBatchInput): Promise<ReportBatchAnswer> {
     const { input, plan, tells } = reported;
@@ -37,7 +37,7 @@ export function reportBatchActivity(deps: ActivityDeps) {
       const source = await readBatchSource(deps.directories, input, plan);
       return await reportOn(deps, source, { ...reported, input: { ...input, batchId: plan.batchId } });
     } catch (error) {
-      // Calls to Temporal that a cancellation broke off look like a server that cannot be reached.
+      // A cancelled call to Temporal looks like an unreachable server.
       cancellationSignal().throwIfAborted();
       throw batchFailure(error, tells);
     }
@@ -53,7 +53,7 @@ async function reportOn(
   const files = reportDir ? await ReportFiles.open(reportDir, reported.plan, source) : undefined;
   const counted: ReportBatchAnswer = { outcomes: { ...NONE_ENDED, notStarted: 0 }, moved: {}, started: 0 };
   let rowsRead = 0;
-  // Every call to Temporal listens for the cancellation; Node takes more than 10 of them for a leak.
+  // Each call to Temporal adds a listener; Node warns of a leak above 10.
   setMaxListeners(2 * CONCURRENCY, cancellationSignal());
   try {
     for await (const one of mapInOrder(source.rows(), CONCURRENCY, (row) => readRow(row, reported))) {
@@ -72,7 +72,7 @@ async function reportOn(
 
 async function readRow(row: BatchRow, { input, taken, startedAt }: ReportBatchInput): Promise<ReportedRow> {
   const checked = validateOrderInput('withdraw', orderInputOf(row, input), { formatChecks: 'warn', started: true });
-  // A bad row cannot have passed the plan: this is not the file that was planned.
+  // The plan refuses bad rows, so this is another file.
   if ('errors' in checked) {
     throw invalidInput([{ field: `line ${row.line}`, reason: describeFieldErrors(checked.errors) }]);
   }
@@ -89,7 +89,7 @@ interface ReportedRow {
   end: RowEnd;
 }
 
-/** Writes the report with every row, wallets masked, and the rejected rows as they stood. */
+/** Writes the report of every row with masked wallets, and the rejected rows as they were. */
 class ReportFiles {
   #rejected?: ReportWriter;
 
@@ -108,7 +108,7 @@ class ReportFiles {
 
   async add({ row, request, end }: ReportedRow): Promise<void> {
     await this.csv.add(cellsOf(row, request, end));
-    // Conflicts are not among the rejected: their id is taken, and sending the row again cannot change that.
+    // Conflicts are not rejected: their id is in use, and sending the row again cannot change that.
     if (end.outcome !== 'refused' && end.outcome !== 'notStarted') return;
     if (!this.#rejected) {
       this.#rejected = await ReportWriter.open(this.reportDir, this.rejectedName);
@@ -120,7 +120,7 @@ class ReportFiles {
   async finish(): Promise<Pick<ReportBatchAnswer, 'report' | 'rejected'>> {
     const report = await this.csv.finish();
     const rejected = await this.#rejected?.finish();
-    // Those of an earlier run under this id may have been paid since: nobody must send them again.
+    // Rejected rows of an earlier run may have been paid since, so nobody must send them again.
     if (!rejected) await inReportDir(() => rm(join(this.reportDir, this.rejectedName), { force: true }));
     return { report, ...(rejected && { rejected }) };
   }
@@ -144,7 +144,7 @@ const cellsOf = ({ line }: BatchRow, request: WithdrawRequest, { outcome, order,
   reason,
 });
 
-/** What the service charged, in the row's currency: both sides of a payout are one currency. */
+/** Returns the service's charges; both sides of a payout have one currency. */
 function feeOf({ amount_from_fee: from, amount_to_fee: to }: Order): Amount | undefined {
   return from === null && to === null ? undefined : toAmount(decimalOrZero(from).plus(decimalOrZero(to)));
 }
@@ -152,20 +152,20 @@ function feeOf({ amount_from_fee: from, amount_to_fee: to }: Order): Amount | un
 const walletsOf = ({ wallet, wallet_details: details }: WithdrawRequest): string =>
   (Array.isArray(details) ? details.map((part) => part.wallet) : [wallet]).map(maskWallet).join(' ');
 
-/** Begins the names of a batch's files: unique, because an account holds no dot. */
+/** Returns the prefix of a batch's files. It is unique, because an account contains no dot. */
 export const reportName = ({ account, batchId, sha256 }: Pick<BatchPlan, 'account' | 'batchId' | 'sha256'>): string =>
   `${account}.${batchId}.${sha256.slice(0, 8)}`;
 
-/** How the order of a row stands; `order` is absent while none is known at the service. */
+/** State of a row's order. `order` is absent while the service has none. */
 interface RowEnd {
   outcome: RowOutcome;
   order?: Order;
   reason?: string;
-  /** Its order was there before this batch began, or another batch started it. */
+  /** The order existed before this batch, or another batch started it. */
   before?: true;
 }
 
-/** Reads how a row's order ended, whoever started it. `taken`: a missing run was removed. */
+/** Reads how a row's order ended. `taken`: a missing run was deleted. */
 async function readRowEnd(
   client: Client,
   input: OrderInput<'withdraw'>,
@@ -190,13 +190,13 @@ async function readRowEnd(
     if (!found) throw error;
     return found;
   });
-  // A run that was rebuilt for an order of this batch names no batch, and is younger.
+  // A recovered run of this batch's order names no batch, and is younger.
   const startedBy = run.typedSearchAttributes.get(searchAttribute.batchId);
   const isOlder = run.startTime.getTime() < Date.parse(startedAt);
   return { ...end, ...((isOlder || (startedBy !== undefined && startedBy !== input.batchId)) && { before: true }) };
 }
 
-/** An order that goes on. Why it waits is told by its workflow; without an answer the report does without. */
+/** Returns the end of an open order. Its workflow says why it waits, if a worker answers. */
 async function openEnd(handle: OrderHandle, standing: Standing): Promise<RowEnd> {
   const state = await handle.state().catch(() => undefined);
   return { outcome: outcomeOf(standing), order: state?.order ?? undefined, reason: state?.attention?.reason };
@@ -210,7 +210,7 @@ const endOf = (result: OrderResult): RowEnd => ({
 
 function reasonOf({ order, remainder = [], remainderUnknown, compensation }: OrderResult): string {
   return [
-    // The service's own words may hold anything.
+    // The service's text may hold anything.
     ...(order.error_message ? [maskName(order.error_message)] : []),
     ...remainder.map(({ kind, amount, currency }) => `${amount} ${currency} ${kind}`),
     ...(remainderUnknown ? [remainderUnknown] : []),
@@ -219,7 +219,10 @@ function reasonOf({ order, remainder = [], remainderUnknown, compensation }: Ord
   ].join('; ');
 }
 
-/** The end that an error shows, of an unreadable payload too; undefined for errors that may pass. */
+/**
+ * Returns the end that an error shows, also for an unreadable payload; undefined for errors that
+ * may pass.
+ */
 function endWithoutResult(error: unknown, end: Standing | undefined): RowEnd | undefined {
   const reason = error instanceof Error ? error.message : undefined;
   if (error instanceof ConflictError) return { outcome: 'conflict', reason };
@@ -234,7 +237,7 @@ function endWithoutResult(error: unknown, end: Standing | undefined): RowEnd | u
 }
 
 export function countRow(counted: ReportBatchAnswer, { outcome, order, before }: RowEnd): void {
-  // Open and unresolved ones count as parked: all three are orders that a person may want to look after.
+  // Open and unresolved rows count as parked, because a person may want to look at them.
   const known = outcome === 'open' || outcome === 'unresolved' ? 'parked' : outcome;
   counted.outcomes[known] += 1;
   const isOurs = known !== 'notStarted' && known !== 'conflict';

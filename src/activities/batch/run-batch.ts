@@ -17,7 +17,7 @@ import type { ActivityDeps } from '../deps.js';
 import { comeBackIn } from '../failures.js';
 import { pollDelayMs } from '../order/poll-order.js';
 
-/** Starts the batch of a period, or follows the one it has. Fails if that has another file. */
+/** Starts the batch of a period, or follows the existing one. Fails if that has another file. */
 export function runBatchActivity(deps: ActivityDeps) {
   return async function runBatch(batch: PeriodBatch): Promise<BatchResult> {
     const client = getClient();
@@ -34,7 +34,7 @@ export function runBatchActivity(deps: ActivityDeps) {
       if (error instanceof WorkflowFailedError) throw failureOf(batch, error);
       const why = whyUnreadable(error);
       if (!why) throw error;
-      // No later look can read it: a person has to give the worker its key.
+      // No later look can read it: a person must give the worker the key.
       const message = `what became of batch ${batch.batchId} cannot be read (${why}); its orders go on. Mend that and trigger the period again: nothing is paid twice`;
       throw ApplicationFailure.nonRetryable(message, BATCH_UNRESOLVED);
     }
@@ -45,11 +45,11 @@ async function start(batch: PeriodBatch): Promise<void> {
   if (batch.file.sha256 === undefined) {
     throw ApplicationFailure.nonRetryable(`batch ${batch.batchId} is not known to Temporal any more`, BATCH_UNRESOLVED);
   }
-  // Where somebody else was faster, the next look follows theirs.
+  // If another start was faster, the next look follows it.
   await startUnlessTaken<BatchWorkflow>(getClient(), BULK_WITHDRAW_WORKFLOW, batchStartOptions(batch));
 }
 
-/** Following a batch of other rows would report people as paid who are not. */
+/** Refuses to follow a batch of other rows, which would report unpaid people as paid. */
 async function refuseOtherFile({ batchId, file }: PeriodBatch, workflowId: string): Promise<void> {
   const { input } = await readFirstInput<BatchInput>(getClient(), workflowId);
   const theirs = input?.file;
@@ -60,7 +60,7 @@ async function refuseOtherFile({ batchId, file }: PeriodBatch, workflowId: strin
   throw ApplicationFailure.nonRetryable(message, BATCH_FILE_UNUSABLE, [{ field: 'file.sha256', reason: 'differs' }]);
 }
 
-/** The batch's own failure, where it said that nothing was sent. */
+/** Returns the batch's own failure if nothing was sent. */
 function failureOf({ batchId }: PeriodBatch, { cause }: WorkflowFailedError): ApplicationFailure {
   if (cause instanceof ApplicationFailure && cause.type) {
     return ApplicationFailure.nonRetryable(`batch ${batchId}: ${cause.message}`, cause.type, ...(cause.details ?? []));

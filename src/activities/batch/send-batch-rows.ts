@@ -13,23 +13,23 @@ import { confirmReading } from './rows/reading.js';
 import { type BatchWork, startRow } from './rows/start-row.js';
 import { takeStarted, watchRows } from './rows/watch-rows.js';
 
-/** Rows started at the same time, after one question whether the batch may go on. */
+/** Rows that start at the same time after one check whether the batch may continue. */
 const ROWS_AT_ONCE = 20;
-/** How often the open orders are looked after: less often while nothing happens to them. */
+/** Interval of looks at open orders: longer while nothing changes. */
 const WATCH_EVERY_MS = { shortest: 500, longest: 3_000 };
-/** How soon a pause or stop is heard of while nothing can be started. */
+/** Interval of checks for a pause or stop while nothing can start. */
 const ASK_EVERY_MS = 1_000;
 const TURN_MS = 250;
-/** One order that nobody answers for must not make the server take this worker for dead. */
+/** Heartbeat interval, so that one silent order does not make this worker look dead. */
 const BEAT_EVERY_MS = 3_000;
-/** A process that was stopped in the middle of a group must not send when it goes on: the batch may be stopped by then. */
+/** Validity of a check. A process that stood still must not send: the batch may be stopped. */
 const CONFIRMED_FOR_MS = 5_000;
-/** So long after a reset a chunk of the run before may start rows still: its confirmation, and the calls under way then. */
+/** Time after a reset in which a chunk of the earlier run may still start rows. */
 const LAST_STARTS_MS = 2 * CONFIRMED_FOR_MS;
 
 interface Chunk extends BatchWork {
   deps: ActivityDeps;
-  /** The rows behind those taken; absent where no row may be taken. */
+  /** Rows after those taken; absent if none may be taken. */
   rows?: Iterator<BatchRow>;
   nextWatchMs: number;
   watchEveryMs: number;
@@ -41,14 +41,15 @@ interface Chunk extends BatchWork {
 export function sendBatchRowsActivity(deps: ActivityDeps) {
   return async function sendBatchRows(batch: SendBatchRowsInput): Promise<SendBatchRowsAnswer> {
     const left = lastHeartbeat();
-    // What is none of ours is none at all: rows that were started since are attached to.
+    // A foreign heartbeat counts as none: rows started since are attached to.
     const progress = isProgress(left) ? left : batch.progress;
     const times = { nextWatchMs: 0, watchEveryMs: WATCH_EVERY_MS.shortest, confirmedAtMs: 0, confirmedAtWallMs: 0 };
     const chunk: Chunk = { client: getClient(), deps, batch, progress, ...times };
-    // Through the worker, which drops the answer of an activity whose beats it does not see. Whether this attempt may go on is asked apart.
+    // Heartbeats through the worker, which drops answers of activities without heartbeats. Whether
+    // this attempt counts is asked separately.
     const beat = setInterval(() => heartbeat(progress), BEAT_EVERY_MS);
     try {
-      // The batch may have been paused or stopped since what this was copied from.
+      // The batch may have been paused or stopped since the copied task was made.
       if (await deps.isCopied?.()) throw ApplicationFailure.nonRetryable('scheduled again by something else', 'Copied');
       if (!progress.exhausted && batch.mode !== 'wait') {
         const source = await readBatchSource(deps.directories, batch.input, batch.plan);
@@ -70,7 +71,7 @@ async function work(chunk: Chunk): Promise<SendBatchRowsAnswer> {
   if (!(await mayGoOn(chunk))) return { progress };
   const resetRun = resetRunOf(chunk);
   const isThrough = await takeUncounted(chunk, resetRun);
-  // A reset run must not send on its own: the run before may have been stopped, or be done, behind that event.
+  // A reset run must not send: the earlier run may have been stopped, or have finished.
   if (resetRun) return { progress, ...(isThrough && { resetRun }) };
   for (;;) {
     await watchNowAndThen(chunk);
@@ -87,19 +88,19 @@ async function work(chunk: Chunk): Promise<SendBatchRowsAnswer> {
   }
 }
 
-/** Waits, but not beyond the end of this attempt. */
+/** Waits, but not longer than this attempt. */
 const pauseFor = (ms: number): Promise<void> => sleep(ms, undefined, { signal: cancellationSignal() }).catch(() => {});
 
-/** Takes what was started and not counted, where the batch was stopped or reset; false when that was broken off. */
+/** Takes rows that were started but not counted, after a stop or reset; false if interrupted. */
 async function takeUncounted(chunk: Chunk, resetRun: string | undefined): Promise<boolean> {
   const { batch, rows } = chunk;
   if (!rows || (!resetRun && batch.mode !== 'finish')) return true;
-  // What the run before the reset has under way comes first.
+  // First, the earlier run's calls in flight must end.
   if (resetRun) await pauseFor(LAST_STARTS_MS);
   return (await mayGoOn(chunk)) && takeStarted(chunk, rows, () => mayGoOn(chunk));
 }
 
-/** The run that asks, where it was cut from another one by a reset and rows may be left to send or to be found. */
+/** Returns the asking run if a reset made it and rows may be left to send or find. */
 function resetRunOf({ batch, rows }: Chunk): string | undefined {
   const runId = activityInfo().workflowExecution?.runId;
   return rows && runId !== batch.knownRun ? runId : undefined;
@@ -115,7 +116,7 @@ async function watchNowAndThen(chunk: Chunk): Promise<void> {
   chunk.nextWatchMs = performance.now() + chunk.watchEveryMs;
 }
 
-/** Returns why the chunk ends before its time; records why it sends nothing for now. */
+/** Returns why the chunk ends early. Records why it sends nothing for now. */
 function reasonToEnd({ batch, progress }: Chunk): Omit<SendBatchRowsAnswer, 'progress'> | undefined {
   progress.held = undefined;
   const maySend = batch.mode === 'send' && !progress.exhausted;
@@ -127,9 +128,12 @@ function reasonToEnd({ batch, progress }: Chunk): Omit<SendBatchRowsAnswer, 'pro
   return pause ? { pause } : undefined;
 }
 
-/** Hands the progress to the server and hears whether this attempt still counts; false = answer now. Throws when it does not. */
+/**
+ * Sends the progress to the server. Returns false if the activity should answer now; throws if this
+ * attempt no longer counts.
+ */
 async function mayGoOn(chunk: Chunk): Promise<boolean> {
-  // Paused or reset by an operator it must fail, not answer: the server says so below.
+  // If an operator paused or reset it, it must fail; the server reports that below.
   const { paused, reset } = cancellationDetails() ?? {};
   if (cancellationSignal().aborted && !paused && !reset) return false;
   try {
@@ -148,11 +152,11 @@ function roomFor({ batch: { mode, input }, progress }: Chunk): number {
   return Math.min(ROWS_AT_ONCE, (input.maxInFlight ?? DEFAULT_IN_FLIGHT) - progress.open.length);
 }
 
-/** Two clocks, because one stands still while a machine sleeps and the other may be set. */
+/** Uses two clocks, because one stops while a machine sleeps and the other may be set. */
 const isConfirmed = ({ confirmedAtMs, confirmedAtWallMs }: Chunk): boolean =>
   Math.max(performance.now() - confirmedAtMs, Date.now() - confirmedAtWallMs) <= CONFIRMED_FOR_MS;
 
-/** Starts the next rows; returns why none of them may be started. */
+/** Starts the next rows. Returns why none may be started. */
 async function startRows(chunk: Chunk, count: number): Promise<string | undefined> {
   const { batch, progress } = chunk;
   const rows = chunk.rows ? nextOf(chunk.rows, count) : [];
@@ -160,17 +164,18 @@ async function startRows(chunk: Chunk, count: number): Promise<string | undefine
   if (pause) return pause;
   if (!isConfirmed(chunk)) throw new Error('this worker was stopped in between');
   const started = await Promise.all(rows.map((row) => startRow(chunk, row)));
-  // Only now, all at once: an attempt that dies before leaves a progress after which these rows are started again.
+  // Counted together at the end: an attempt that dies earlier leaves a progress that starts these
+  // rows again.
   for (const row of started) countStarted(progress, row);
   countTaken(progress, rows);
   progress.exhausted = progress.taken >= batch.plan.rows;
   return undefined;
 }
 
-/** Neighbouring rows that are uncertain at the same time. */
+/** Number of neighbouring uncertain rows that halts a batch. */
 const UNCERTAIN_IN_A_ROW = 3;
 
-/** Why a batch must stop by itself; undefined = it goes on. */
+/** Returns why a batch must stop by itself; undefined if it continues. */
 export function haltReason(
   { stopAfter, latestSend }: Pick<BatchInput, 'stopAfter' | 'latestSend'>,
   { outcomes }: Pick<BatchProgress, 'outcomes'>,
@@ -186,7 +191,9 @@ export function haltReason(
   return isOver ? `the latest send time ${latestSend} is over` : undefined;
 }
 
-/** Returns why uncertain neighbours, a sign of one cause, hold it; `pause`: all are parked. */
+/**
+ * Returns why uncertain neighbours, a sign of one cause, hold the batch. `pause`: all are parked.
+ */
 export function holdReason({ unsettled, uncertain = [] }: Pick<BatchProgress, 'unsettled' | 'uncertain'>): {
   held?: string;
   pause?: string;

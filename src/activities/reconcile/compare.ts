@@ -11,8 +11,8 @@ import { type FinalStatus, isFinal, type Order, type OrderListItem } from '../..
 type Amounts = Pick<Order, (typeof FINAL_AMOUNTS)[number]>;
 
 /**
- * Knowledge of a running workflow. `known`: its final order. `undecided`: it waits for a person;
- * woken, it `looksAgain` where that may show more. `unfound`: a receipt, perhaps a forged one.
+ * State of a running workflow. `known`: its final order. `undecided`: it waits for a person;
+ * `looksAgain`: a wake may show more. `unfound`: a receipt, perhaps forged.
  */
 export interface Known {
   orderUuid?: string;
@@ -26,10 +26,10 @@ export type OurWord =
   | ({ kind: 'running'; startedAtMs: number } & Known)
   | { kind: 'ended'; end: OurEnd }
   | { kind: 'noOrder'; failure: OrderFailure }
-  /** It ended without saying anything: terminated, timed out, cancelled from outside. */
+  /** The run ended silently: terminated, timed out, or cancelled from outside. */
   | { kind: 'unresolved'; how: string };
 
-/** A final order as a workflow saw it. `nothingLeft`: it found nothing of the order on the balance. */
+/** Final order as a workflow saw it. `nothingLeft`: nothing of it is on the balance. */
 export interface OurEnd {
   outcome: FinalStatus;
   orderUuid: string;
@@ -37,7 +37,7 @@ export interface OurEnd {
   nothingLeft: boolean;
 }
 
-/** What a comparison says; `wake`: our workflow has to be told. */
+/** Result of a comparison. `wake`: our workflow must look again. */
 export interface Comparison {
   class: ReconcileClass;
   detail?: string;
@@ -63,12 +63,12 @@ export function compare(
       if (ours.stuck) return STUCK;
       if (ours.known) return compareEnds(theirs, ours.known);
       if (!isFinal(theirs.status)) return compareAge(atMs - ours.startedAtMs - delayOf(theirs), openTooLongMs);
-      // The order may be ours or not, so that it must not pass for mended.
+      // The order may be ours or not, so it must not count as repaired.
       if (ours.undecided?.looksAgain === false) return { class: 'undecided', detail: WAITS };
       if (ours.undecided) return { class: 'undecided', detail: `${WAITS}; it was told to look once more`, wake: true };
       return { class: 'woken', detail: 'our workflow still waited', wake: true };
     case 'noOrder':
-      // Somebody else's order under our id is what that failure says.
+      // The failure already reports another payment's order under our id.
       if (ours.failure === 'OrderConflict') return { class: 'foreign', detail: 'our workflow ended as OrderConflict' };
       return { class: 'verdictDiffers', detail: `our workflow ended as ${ours.failure}, and the order exists` };
     case 'unresolved':
@@ -76,7 +76,7 @@ export function compare(
   }
 }
 
-/** An order that is not final: a person should look once it is older than the limit. */
+/** Reports an order that is not final after the limit. */
 export function compareAge(ageMs: number, openTooLongMs: number): Comparison {
   if (ageMs <= openTooLongMs) return { class: 'open' };
   const minutes = Math.floor(ageMs / 60_000);
@@ -90,7 +90,7 @@ export const STUCK: Comparison = { class: 'stuck', detail: 'the workflow task of
 
 const WAITS = 'our workflow waits for a decision';
 
-/** How long the order was asked to wait before its execution. Both times have the service's unknown time zone. */
+/** Returns the requested delay. Both times have the service's unknown time zone. */
 function delayOf({ created_at, start_order_at }: OrderListItem): number {
   const delayMs = Date.parse(start_order_at ?? '') - Date.parse(created_at);
   return Number.isNaN(delayMs) ? 0 : Math.max(0, delayMs);
@@ -111,7 +111,10 @@ function compareEnds(theirs: OrderListItem, ours: OurEnd): Comparison {
 const shownBoth = (theirs: OrderListItem, ours: OurEnd) => (field: keyof Amounts) =>
   `${field} ${theirs[field] ?? 'none'} at the service, ${ours.amounts[field] ?? 'none'} here`;
 
-/** Balance changes that do not fit: something is left of a completed order, or money came after one ended without any. */
+/**
+ * Finds balance changes that do not fit: a rest of a completed order, or money of an order without
+ * any.
+ */
 export function unevenChanges(theirs: OrderListItem, nothingLeft: boolean): string | undefined {
   if (theirs.balance_changes.length === 0) return undefined;
   const { currency_from: from, currency_to: to } = theirs;
@@ -129,7 +132,7 @@ export function unevenChanges(theirs: OrderListItem, nothingLeft: boolean): stri
 const netOf = ({ balance_changes: changes }: OrderListItem, currency: string): Big =>
   sum(changes.filter((change) => change.currency === currency).map((change) => decimal(change.amount_change)));
 
-/** What changes in a currency add up to when nothing is left; who pays a commission is unknown, so both are right. */
+/** Returns the possible sums in a currency if nothing is left. Either side may pay a commission. */
 function expectedNets(order: OrderListItem, currency: string): Big[] {
   const zero = decimal('0');
   const [paid, got] = [decimalOrZero(order.amount_from), decimalOrZero(order.amount_to)];

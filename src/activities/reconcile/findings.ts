@@ -11,7 +11,7 @@ import { followReceipt, recover } from './followers.js';
 import { findOurRun, type OurRun, wake, wordOf } from './our-runs.js';
 import { type Comparing, isOwnId, readIds, ServiceView, shownId, statusOf } from './scan.js';
 
-/** Orders compared at the same time: each asks Temporal for the end of its workflow. */
+/** Orders compared at the same time. Each reads its workflow's end from Temporal. */
 const CONCURRENCY = 10;
 
 interface BothSides {
@@ -37,7 +37,10 @@ export async function* findings(
   yield* mapInOrder(unseen, CONCURRENCY, (run) => findingOfUnseen(work, run));
 }
 
-/** The order may have changed between its reading and our word: of these only what is read after our word counts. */
+/**
+ * Classes that count only by what is read after our workflow's answer: the order may have changed
+ * between.
+ */
 const DOUBTFUL: readonly ReconcileClass[] = ['verdictDiffers', 'amountDiffers', 'openTooLong'];
 
 async function findingOrDoubt(work: Comparing, order: OrderListItem): Promise<Finding | BothSides> {
@@ -61,10 +64,10 @@ async function findingOf(work: Comparing, { order, run, word }: BothSides): Prom
   return rowOf(order, found, word);
 }
 
-/** Classes of which an operator is told by the order itself, not by the report alone. */
+/** Classes that the order itself reports to an operator. */
 const CHANGED: readonly ReconcileClass[] = ['duplicate', 'verdictDiffers', 'amountDiffers'];
 
-/** Starts a look-up of an order whose run ended otherwise than the service shows; sends nothing. */
+/** Starts a look-up of an order whose run ended differently. Sends nothing. */
 async function lookUpIfEnded({ client }: Comparing, { class: name }: Comparison, ours?: Ours): Promise<void> {
   if (!ours || !CHANGED.includes(name) || !(ours.word.kind === 'ended' || ours.word.kind === 'noOrder')) return;
   await callTemporal(client, () => lookUpAfterEnd(client, ours.run.workflowId));
@@ -72,7 +75,7 @@ async function lookUpIfEnded({ client }: Comparing, { class: name }: Comparison,
 
 async function wordAbout(work: Comparing, order: OrderListItem): Promise<Ours | undefined> {
   const run = await runOf(work, order);
-  // Which of several orders it follows only the workflow itself knows.
+  // If several orders fit, only the workflow knows which one it follows.
   const ask = isFinal(order.status) || hasDuplicates(work.view, order);
   return run && { run, word: await wordOf(work.client, run, { ask }) };
 }
@@ -83,17 +86,20 @@ async function* readAgain(work: Comparing, doubts: readonly BothSides[]): AsyncG
   await readIds(work, view, ids);
   for (const doubt of doubts) {
     const { order_uuid: uuid, balance_changes } = doubt.order;
-    // By the status operation, which knows no balance changes: receipts may have no id to list them by.
+    // Uses the status operation: receipts may have no id for the list.
     const order = view.orders.get(uuid) ?? (await statusOf(work, uuid)) ?? doubt.order;
     yield { ...doubt, order: { balance_changes, ...order } };
   }
 }
 
-/** Returns true for a run that no longer follows its order: stopped, closed in doubt or in a conflict, or a receipt's without one. */
+/**
+ * Returns true for a run that no longer follows its order: stopped, closed in doubt or conflict, or
+ * a receipt's without an order.
+ */
 const isUnfollowed = (run: OurRun, word: OurWord): boolean =>
   word.kind === 'unresolved' || (word.kind === 'noOrder' && (run.received || word.failure === 'OrderConflict'));
 
-/** Starts a follower where that may be done. `ended`: a run that no longer follows the order. */
+/** Starts a follower if allowed. `ended`: a run that no longer follows the order. */
 async function follow(
   work: Comparing,
   order: OrderListItem,
@@ -103,7 +109,7 @@ async function follow(
   const receipt = await work.receiptOf(order);
   if (receipt) return followReceipt(client, { account: input.account, ref: receipt, order_uuid: order.order_uuid });
   if (receipt === null && ended?.found.class !== 'unresolved') return FOREIGN_RECEIPT;
-  // After a conflict only with this very order.
+  // After a conflict, only for this very order.
   const isConflict = ended?.found.class === 'foreign' && !ended.run.received;
   const mayRunAgain = !ended || ended.found.class === 'unresolved' || isConflict;
   if (input.recover && !isFinal(order.status) && mayRunAgain) {
@@ -130,7 +136,7 @@ async function findingOfUnseen(work: Comparing, run: OurRun): Promise<Finding> {
     const detail = `our workflow was ${word.how}; the service lists no such order: ${next}`;
     return { ...row, class: 'unresolved', detail };
   }
-  // A receipt that is looked for was claimed by a callback, which proves nothing; its follower ends by itself.
+  // A callback claimed this receipt, which proves nothing. Its follower ends by itself.
   if (orderUuid === undefined || (word.kind === 'running' && word.unfound)) {
     return { ...row, ...compareAge(work.input.atMs - run.startedAtMs, work.input.openTooLongMs) };
   }
@@ -141,7 +147,7 @@ async function findingOfUnseen(work: Comparing, run: OurRun): Promise<Finding> {
 
 const endIn = (word?: OurWord) => (word?.kind === 'ended' ? { verdict: word.end.outcome } : {});
 
-/** Longest type and status that is repeated; those that are documented are shorter. */
+/** Maximum length of a quoted type or status. Documented ones are shorter. */
 const MAX_WORD = 40;
 
 const rowOf = (order: OrderListItem, { class: name, detail }: Comparison, word?: OurWord): Finding => ({
@@ -154,20 +160,20 @@ const rowOf = (order: OrderListItem, { class: name, detail }: Comparison, word?:
   ...(detail && { detail }),
 });
 
-/** Returns true where the service shows several orders under an id that may be one of ours. */
+/** Returns true if the service shows several orders under an id that may be ours. */
 const hasDuplicates = (view: ServiceView, { user_order_id: id }: OrderListItem): boolean =>
   isOwnId(id) && (view.uuidsById.get(id)?.size ?? 0) > 1;
 
-/** The order_uuid that one of our workflows follows, or followed to its end; undefined where it tells none. */
+/** Returns the order_uuid that a workflow of ours follows or followed; undefined without one. */
 export const uuidOf = (word: OurWord): string | undefined => {
   if (word.kind === 'ended') return word.end.orderUuid;
   return word.kind === 'running' ? (word.known?.orderUuid ?? word.orderUuid) : undefined;
 };
 
-/** The run that follows an order, or did. What Temporal's list does not show may only be very new. */
+/** Returns the run that follows or followed an order. Temporal's list may lack new runs. */
 export async function runOf(work: Comparing, order: OrderListItem): Promise<OurRun | undefined> {
   const { client, input, receiptOf, view, runs } = work;
-  // A receipt may share its id with an order of ours, whose run knows nothing of it.
+  // A receipt may share the id of our order, whose run does not know it.
   const receipt = hasDuplicates(view, order) && (await receiptOf(order)) !== undefined;
   const ids = workflowIdsOf(input.account, receipt ? { ...order, user_order_id: '' } : order);
   const known = ids.flatMap((workflowId) => runs.get(workflowId) ?? []);
@@ -180,7 +186,7 @@ export async function runOf(work: Comparing, order: OrderListItem): Promise<OurR
   return known.find(isOfOrder) ?? known[0];
 }
 
-/** The ids of the workflows that may follow an order. */
+/** Returns the workflow ids that may follow an order. */
 export const workflowIdsOf = (
   account: string,
   { order_uuid: uuid, user_order_id: id, order_type: type }: OrderListItem,
@@ -189,12 +195,12 @@ export const workflowIdsOf = (
   ...(isOwnId(id) ? [orderWorkflowId(account, id)] : []),
 ];
 
-/** Returns true where none of these runs names this very order: then only a look-up by its id shows what else is under that. */
+/** Returns true if no run names this order, so that only a look-up by id shows more. */
 export const isUnnamed = (account: string, runs: Comparing['runs'], order: OrderListItem): boolean =>
   isOwnId(order.user_order_id) &&
   !workflowIdsOf(account, order).some((id) => runs.get(id)?.orderUuid === order.order_uuid);
 
-/** Temporal's list may be two hours behind. */
+/** Maximum delay of Temporal's list. */
 const LIST_LAG_MS = 2 * 3_600_000;
 
 function isNew({ created_at: at }: OrderListItem, nowMs: number): boolean {
@@ -202,7 +208,7 @@ function isNew({ created_at: at }: OrderListItem, nowMs: number): boolean {
   return createdMs === undefined || createdMs >= nowMs - ZONE_SLACK_MS - LIST_LAG_MS;
 }
 
-/** False for a run that found no receipt: a forged callback may have claimed that an order of ours is one. */
+/** Returns false for a run without a receipt: a forged callback may have claimed our order. */
 const isOfOrder = ({ received, noOrder }: OurRun): boolean => !(received && noOrder);
 
 /** Returns `duplicate` for an order under our id that our run does not follow. */
@@ -212,14 +218,14 @@ async function compareDuplicates(
   ours?: { run: OurRun; word: OurWord },
 ): Promise<Comparison | undefined> {
   if (ours?.run.received && isOfOrder(ours.run)) return undefined;
-  // A workflow that was stopped tells nothing any more, but may have left the order among its search attributes.
+  // A stopped workflow has no answer, but its search attributes may name the order.
   const followed = ours?.word.kind === 'unresolved' ? ours.run.orderUuid : ours && uuidOf(ours.word);
   const first = followed ?? (await firstUnderId(work, order));
   if (first === order.order_uuid) return undefined;
   return { class: 'duplicate', detail: `another order under the id of ${first}` };
 }
 
-/** The order that was created first, so that every reconciliation names the same one. */
+/** Returns the order that was created first, so that every reconciliation names the same one. */
 async function firstUnderId(work: Comparing, order: OrderListItem): Promise<string> {
   const { view } = work;
   if (!hasDuplicates(view, order) || (await isReceipt(work, order))) return order.order_uuid;
@@ -232,7 +238,7 @@ async function firstUnderId(work: Comparing, order: OrderListItem): Promise<stri
   return order.order_uuid;
 }
 
-/** Receipts were never asked for, so that the service may give several of them one id. */
+/** Returns true for a receipt. The service may give several receipts one id. */
 async function isReceipt({ client, input, receiptOf, runs }: Comparing, order: OrderListItem): Promise<boolean> {
   if (!isReceivedType(order.order_type)) return false;
   if ((await receiptOf(order)) !== undefined) return true;

@@ -15,10 +15,10 @@ import { sentToOf } from '../order/sent-to.js';
 import type { Comparison } from './compare.js';
 import { addMalformed, type Reconciliation } from './scan.js';
 
-/** An address's place in the book: tags are part of it, because several may share one address. */
+/** Returns an address's key. Tags are part of it, because several may share an address. */
 const placeOf = (address: string, memo: string | null): string => `${canonicalWallet(null, address)}\0${memo ?? ''}`;
 
-/** A permanent address; without a reference if its callback URL has not the form of ours. */
+/** Permanent address; without a reference if its callback URL does not have our form. */
 type Place = Listed | { address: DepositAddress; ref?: undefined };
 
 /** Finds what orders are receipts on. The address list is read once for each reconciliation, and only if needed. */
@@ -52,17 +52,17 @@ async function readPlaces(
 ): Promise<Map<string, Place>> {
   const owner = { account: input.account, tokenKeys };
   const { byRef, others, malformed } = await readAddressList(owner, allPages({}, reads.addresses()));
-  // Another worker reads them again; what is wrong with them is said once.
+  // Another worker reads them again; their errors are reported once.
   if (!found.totals.addressesRead) addMalformed(found.totals, malformed);
   found.totals.addressesRead = true;
   const listed = [...byRef.values()].flat();
-  // What comes last counts where the service lists an address twice.
+  // If the service lists an address twice, the last entry counts.
   const [genuine, unproven] = [true, false].map((is) => listed.filter(({ token }) => (token === 'genuine') === is));
   const places: Place[] = [...others.map((address) => ({ address })), ...(unproven ?? []), ...(genuine ?? [])];
   return new Map(places.map((place) => [placeOf(place.address.address, place.address.memo), place]));
 }
 
-/** Starts the follower of a receipt; one that ended because the order was not there yet is started again. */
+/** Starts a receipt's follower, again if the earlier one ended before the order existed. */
 export async function followReceipt(client: Client, input: ReceivedDepositInput): Promise<Comparison> {
   const started = await startReceived(client, input, { again: true });
   return started ? { class: 'receiptFollowed', detail: `on the address ${input.ref}` } : { class: 'open' };
@@ -84,6 +84,6 @@ export async function recover(
     ...orderStartOptions(start.type, start.input),
     ...(again && { workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' }),
   });
-  // Where it is taken, somebody started it meanwhile, and thereby follows it.
+  // If it exists, somebody else has started it and follows the order.
   return { class: started ? 'recovered' : 'open' };
 }

@@ -14,27 +14,33 @@ import type { Span } from '../../contract/reconcile/input.js';
 import { isFinal } from '../../contract/service-objects.js';
 import { type Known, type OurWord, ourEndOf } from './compare.js';
 
-/** The newest run of one of our order workflows. */
+/** Newest run of one of our order workflows. */
 export interface OurRun {
   workflowId: string;
   runId: string;
   account: string;
-  /** Whether it follows a receipt; `orderId` is then the service's order_uuid. */
+  /** True for a receipt; `orderId` is then the service's order_uuid. */
   received: boolean;
   orderId: string;
-  /** How its order stands, by the list; absent where only its end tells. */
+  /** State of its order by the list; absent if only its end tells. */
   standing?: Standing;
   startedAtMs: number;
-  /** Where a search attribute tells it: of receipts, and of orders that have ended or waited for a person. */
+  /**
+   * Set if a search attribute has it: for receipts, and for orders that ended or waited for a
+   * person.
+   */
   orderUuid?: string;
-  /** Whether it ended because no order of ours exists. */
+  /** True if it ended because no order of ours exists. */
   noOrder: boolean;
 }
 
-/** Ids in one query; each is up to 170 characters long. */
+/** Maximum ids per query, each up to 170 characters. */
 const IDS_AT_ONCE = 200;
 
-/** Our orders that were started within a time and run or ended since; by the prefix of their ids: the account's attribute may come late. */
+/**
+ * Lists our orders that were started in a time and ran or ended since, by the prefix of their ids,
+ * because their search attribute may be late.
+ */
 export async function* ourRuns(
   client: Client,
   account: string,
@@ -53,7 +59,7 @@ export async function* ourRuns(
   }
 }
 
-/** The newest runs of these workflow ids, by the list: what has just been started may not be there yet. */
+/** Returns the newest runs of workflow ids by the list, which may lack very new ones. */
 export async function newestRuns(client: Client, workflowIds: readonly string[]): Promise<Map<string, OurRun>> {
   const runs = new Map<string, OurRun>();
   const names = [...new Set(workflowIds)].map(quoted);
@@ -70,7 +76,7 @@ export async function newestRuns(client: Client, workflowIds: readonly string[])
   return runs;
 }
 
-/** The newest run of a workflow id; undefined when there is none. Unlike the list it is never behind. */
+/** Returns the newest run of a workflow id without delay; undefined if there is none. */
 export async function findOurRun(client: Client, workflowId: string): Promise<OurRun | undefined> {
   const found = await describeRun(client, workflowId);
   return found && toRun(found);
@@ -97,7 +103,7 @@ function toRun(info: Described): OurRun | undefined {
   );
 }
 
-/** What a run says about its order. A running one is asked by a query only where the answer matters (`ask`). */
+/** Returns what a run reports about its order. Queries a running one only with `ask`. */
 export async function wordOf(client: Client, run: OurRun, { ask }: { ask: boolean }): Promise<OurWord> {
   const standing = run.standing ?? (await readEnd(client, run.workflowId, run.runId));
   if (standing.kind !== 'open') return wordOfEnd(standing, run.workflowId);
@@ -105,15 +111,18 @@ export async function wordOf(client: Client, run: OurRun, { ask }: { ask: boolea
     kind: 'running',
     startedAtMs: run.startedAtMs,
     ...(run.orderUuid && { orderUuid: run.orderUuid }),
-    // Nobody answers for a run that is stuck.
+    // No worker answers for a stuck run.
     ...((await isStuck(client, run)) ? { stuck: true } : ask && (await knownEnd(client, run))),
   };
 }
 
-/** How a run left its order unresolved, in words; one that was stopped from outside is said to be just that. */
+/** Ways in which a run left its order unresolved. */
 const HOW: Record<string, string> = { closed: 'closed by a person in doubt', failed: 'ended by an error' };
 
-/** What the end of an order says to a reconciliation. Throws where its result cannot be read: nothing may be said of it then. */
+/**
+ * Returns what an order's end says. Throws if its result is unreadable, because nothing may then be
+ * concluded.
+ */
 export function wordOfEnd(standing: Exclude<Standing, { kind: 'open' }>, workflowId: string): OurWord {
   if (standing.kind === 'completed') return { kind: 'ended', end: ourEndOf(standing.result) };
   if (standing.kind === 'noOrder') return standing;
@@ -122,12 +131,16 @@ export function wordOfEnd(standing: Exclude<Standing, { kind: 'open' }>, workflo
   throw new Error(`the result of ${workflowId} cannot be read (${standing.why})`);
 }
 
-/** What a running workflow knows: a final order, or that a person has to decide about it. Silence counts as not knowing. */
+/**
+ * Returns what a running workflow knows: a final order, or an open decision. No answer means
+ * unknown.
+ */
 async function knownEnd(client: Client, run: OurRun): Promise<Known> {
   try {
     const handle = new OrderHandle(client, run.account, run.orderId, { workflowId: run.workflowId });
     const { order, phase, attention } = await handle.state();
-    // Where a send is open, the order may only have been late. In a conflict a look makes the revision stale.
+    // With an open send, the order may only have been late. In a conflict, a look makes the
+    // revision stale.
     if (!order && phase === 'parked')
       return { undecided: { looksAgain: attention?.allowed.includes('resend') ?? false } };
     if (!order) return run.received ? { unfound: true } : {};
@@ -140,7 +153,10 @@ async function knownEnd(client: Client, run: OurRun): Promise<Known> {
   }
 }
 
-/** Wakes a workflow as a callback would: one signed look-up follows. One that has just ended needs no waking. */
+/**
+ * Wakes a workflow like a callback, which causes one signed look-up. Does nothing if it has just
+ * ended.
+ */
 export async function wake(client: Client, { workflowId }: OurRun): Promise<void> {
   try {
     await callTemporal(client, () => client.workflow.getHandle(workflowId).signal(ORDER_CALLBACK_SIGNAL, {}));

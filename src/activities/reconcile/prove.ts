@@ -14,13 +14,13 @@ interface Currency {
   currency: string;
   book: BalanceBook | undefined;
   earlier: CarriedBalance | undefined;
-  /** The service shows the currency, and balances of now can be compared with. */
+  /** The service shows the currency, so current balances can be compared. */
   isKnown: boolean;
-  /** The balance now; undefined while it moves. */
+  /** Current balance; undefined while it changes. */
   shown: Amount | undefined;
 }
 
-/** `balance` is for the next run. */
+/** `balance`: for the next run. */
 interface CurrencyProof {
   chain?: ChainSummary;
   gaps: BalanceGap[];
@@ -28,7 +28,7 @@ interface CurrencyProof {
   balance?: CarriedBalance;
 }
 
-/** Compares balance changes with carried balances and with those of now. */
+/** Compares balance changes with carried and current balances. */
 export function prove(read: BalancesRead, after: Balances | undefined): Omit<Proof, 'againMs'> {
   const { totals, before, carried, untilNow } = read;
   const now = before && after && { ...before, ...after };
@@ -59,7 +59,7 @@ export function prove(read: BalancesRead, after: Balances | undefined): Omit<Pro
   };
 }
 
-/** A balance that was the same before and after the orders were read; a debt is negative. */
+/** Returns a balance that did not change during the reading. Debts are negative. */
 function quietBalance(currency: string, before: Balances = {}, after: Balances = {}): Amount | undefined {
   const [first, last] = [before, after].map((balances) => {
     const balance = balanceIn(balances, currency);
@@ -68,12 +68,12 @@ function quietBalance(currency: string, before: Balances = {}, after: Balances =
   return first === last ? first : undefined;
 }
 
-/** Proves that the carried balance still stands, or that changes pass through it. */
+/** Proves that the carried balance still holds, or that changes pass through it. */
 function proveOne({ fromMs, atMs }: BalancesRead, one: Currency, isNow: boolean): CurrencyProof {
   const { currency, book, earlier, isKnown } = one;
   const { chain, gaps } = chainOf(one);
   const isProven = chain ? chain.balance === 'equal' : !book?.isLater;
-  // A currency that the service leaves out is empty.
+  // A currency that the service omits is empty.
   const amount = isProven ? (isKnown ? one.shown : '0') : undefined;
   const proven = amount === undefined ? undefined : { currency, amount, at: new Date(atMs).toISOString() };
   if (!isNow || !earlier) return { chain, gaps, balance: isKnown ? proven : earlier };
@@ -90,7 +90,7 @@ function proveOne({ fromMs, atMs }: BalancesRead, one: Currency, isNow: boolean)
   return { chain, gaps, note, balance: (atMs - sinceMs > DEFAULT_WINDOW_MS && proven) || earlier };
 }
 
-/** The chain of a book, whose end is compared with the balance of now. */
+/** Returns the chain of a book, whose end is compared with the current balance. */
 function chainOf({ currency, book, earlier, isKnown, shown }: Currency): { chain?: ChainSummary; gaps: BalanceGap[] } {
   if (!book?.changes) return { gaps: [] };
   const expected = { end: shown, ...(earlier && { start: spelled(earlier.amount) }) };
@@ -113,12 +113,12 @@ const gapOf = (currency: string, { after, before }: Pick<BalanceGap, 'after' | '
   before,
 });
 
-/** Which changes count, and what they are looked at for. */
+/** Changes that count, and what to look for. */
 export interface BookScope {
-  /** Times as the service writes them; both ends belong to it. */
+  /** Times in the service's format, both ends included. */
   from: string;
   to?: string;
-  /** The latest change of each currency that counts; if absent, all count. */
+  /** Latest change of each currency that counts; absent = all count. */
   until?: Readonly<Record<string, string>>;
   /** Balances of an earlier run by currency. */
   carried?: ReadonlyMap<string, Amount>;
@@ -155,7 +155,7 @@ function addChange(book: BalanceBook, change: BalanceChange, carried: Amount | u
   if (before === carried || after === carried) book.passesCarried = true;
 }
 
-/** Returns the first and last balance, and the missing sum. `expected` decides in one second. */
+/** Returns the first and last balance and the missing sum. `expected` decides within one second. */
 export function trailOf(
   { first, last, sum }: BalanceBook,
   expected: { start?: Amount; end?: Amount } = {},
@@ -172,7 +172,7 @@ export function trailOf(
   return trails.find(({ missing }) => missing === '0') ?? trails[0] ?? { start: '0', end: '0', missing: sum };
 }
 
-/** Balances of a second that do not cancel out, or all if it ends where it began. */
+/** Returns the balances of a second that do not cancel out; all if it ends where it began. */
 function endsOf(balances: readonly Amount[], others: readonly Amount[], wanted: Amount | undefined): Amount[] {
   const open = [...balances];
   for (const other of others) {
@@ -183,7 +183,7 @@ function endsOf(balances: readonly Amount[], others: readonly Amount[], wanted: 
   return wanted !== undefined && ends.includes(wanted) ? [wanted] : ends;
 }
 
-/** One spelling for one value, "-0" being 0. */
+/** Returns one spelling per value; "-0" is 0. */
 export function spelled(amount: Amount): Amount {
   const value = decimal(amount);
   return value.eq(0) ? '0' : toAmount(value);

@@ -23,12 +23,12 @@ import { protectionsIn } from '../protections.js';
 import { prove } from './prove.js';
 
 const HEARTBEAT_EVERY_MS = 2_000;
-/** Earlier runs whose result is looked at, the newest first: those of an older version or under a lost key carry nothing. */
+/** Earlier runs to inspect, newest first. Older versions and lost keys carry nothing. */
 const RUNS_LOOKED_AT = 20;
-/** Time until a second reading: what lagged behind has caught up, and the clock's second is another one. */
+/** Pause before a second reading, in which delayed data arrives and the second changes. */
 const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [2_000, 30_000];
 
-/** Runs a step of a reconciliation at its account, and shows its progress in heartbeats. */
+/** Runs a step of a reconciliation at its account and heartbeats its progress. */
 export async function forAccount<T>(
   deps: ActivityDeps,
   name: string,
@@ -36,11 +36,11 @@ export async function forAccount<T>(
   act: (tools: { account: Account; reads: PacedReads; progress: ReconcileProgress }) => Promise<T>,
 ): Promise<T> {
   const account = deps.accounts.get(name);
-  // The queue is shared by all workers: another one may serve the account.
+  // All workers share the queue: another one may serve the account.
   if (!account) throw noReading(`this worker does not serve the account ${name}; another one has to`);
   const progress = { step, seen, windows };
   const show = () => heartbeat({ ...progress });
-  // A quiet day is over before the first interval.
+  // A quiet day ends before the first interval.
   show();
   const beat = setInterval(show, HEARTBEAT_EVERY_MS);
   try {
@@ -61,7 +61,7 @@ export const readBalancesActivity =
       return { carried: await carriedBalances(getClient(), account, atMs), ...(before && { before }) };
     });
 
-/** Reads the balances after the orders, and compares all that was read. */
+/** Reads the balances after the orders and compares everything. */
 export const proveBalancesActivity =
   (deps: ActivityDeps) =>
   (input: BalancesRead): Promise<Proof> =>
@@ -71,7 +71,7 @@ export const proveBalancesActivity =
       return { ...prove(input, await balancesNow(reads)), againMs };
     });
 
-/** Balances are a help and no condition: without an answer they are not compared. */
+/** Returns the balances; without an answer, they are not compared. */
 async function balancesNow(reads: PacedReads): Promise<Balances | undefined> {
   try {
     return await reads.ask((service, options) => service.balances(options));
@@ -81,7 +81,7 @@ async function balancesNow(reads: PacedReads): Promise<Balances | undefined> {
   }
 }
 
-/** What the last reconciliation that ended before this time left; empty where none did, or Temporal keeps it no more. */
+/** Returns what the last earlier reconciliation carried over; empty without one. */
 async function carriedBalances(client: Client, account: string, beforeMs: number): Promise<CarriedBalance[]> {
   const query = [
     `WorkflowType = ${quoted(RECONCILE_WORKFLOW)}`,
@@ -101,20 +101,20 @@ async function carriedBalances(client: Client, account: string, beforeMs: number
   return [];
 }
 
-/** Removed by the retention a moment ago, reset, or not to be read by this worker. */
+/** Returns undefined for a run that was deleted or reset, or is unreadable here. */
 function ifGone(error: unknown): undefined {
   const isGone = error instanceof WorkflowNotFoundError || error instanceof WorkflowFailedError;
   if (!isGone && whyUnreadable(error) === undefined) throw error;
 }
 
-/** Writes the rows and everything found beside them as JSON; nothing without REPORT_DIR. */
+/** Writes the rows and the rest of the report as JSON; nothing without REPORT_DIR. */
 export const reportReconcileActivity =
   (deps: ActivityDeps) =>
   ({ rows, found: { account, from, to, ...found } }: ReconcileReport): Promise<Pick<ReconcileResult, 'report'>> =>
     forAccount(deps, account, { ...found, step: 'writing the report' }, async () => {
       const reportDir = deps.directories?.reportDir;
       if (reportDir === undefined) return {};
-      // The same for every attempt, so that one that is begun again replaces the file.
+      // Equal in all attempts, so that a repeated one replaces the file.
       const time = new Date(activityInfo().scheduledTimestampMs).toISOString().replace(/[:.]/g, '-');
       const json = await openJsonReport(reportDir, `reconcile-${account}-${time}.json`, { account, from, to });
       try {

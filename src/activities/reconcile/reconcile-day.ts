@@ -23,15 +23,15 @@ import {
 } from './scan.js';
 
 const DAY_MS = 86_400_000;
-/** Our clock and the dates of the service may differ by a time zone on each side. */
+/** Maximum difference between our clock and the service's dates: a time zone on each side. */
 const OUR_SLACK_MS = 2 * ZONE_SLACK_MS;
-/** How far back orders that are not final are looked for after a loss, however old they are. */
+/** How far back open orders are searched after a loss. */
 const OPEN_SINCE_MS = 366 * DAY_MS;
 const OPEN_STATUSES = ['new', 'processing'];
 /** Windows share a second. */
 const EDGE_MS = 1_000;
 
-/** Compares a day of both sides. Starts followers and wakes runs, moves no money. */
+/** Compares a day of both sides. Starts followers and wakes runs; moves no money. */
 export function reconcileDayActivity(deps: ActivityDeps) {
   const receiptsOf = receiptFinder(deps.callback?.tokenKeys);
   return (input: ReconcileDay): Promise<DayFound> =>
@@ -47,7 +47,7 @@ export function reconcileDayActivity(deps: ActivityDeps) {
     });
 }
 
-/** Reads the list of the day first: of our runs of the day only those that it does not show are looked up. */
+/** Reads the day's list first: only our runs without a listed order are looked up. */
 async function readDay(work: Reconciliation): Promise<void> {
   const { input, progress, found } = work;
   if (input.day.fromMs > 0) {
@@ -62,13 +62,13 @@ async function readDay(work: Reconciliation): Promise<void> {
   if (input.day.fromMs === 0 && input.recover && !input.until) await readOpenOrders(work);
 }
 
-/** Expects as many orders as on the days before, so that each day needs few halvings. */
+/** Expects as many orders as on earlier days, so that each day needs few halvings. */
 function expectedOn({ day, fromMs, toMs, totals, until }: ReconcileDay): number {
   const readMs = (until ? toMs : day.fromMs) - (fromMs - ZONE_SLACK_MS);
   return readMs > 0 ? (totals.seen * (day.toMs - day.fromMs)) / readMs : 0;
 }
 
-/** After a loss nobody may be following orders that are older than the window. */
+/** After a loss, orders older than the window may have no follower. */
 async function readOpenOrders(work: Reconciliation): Promise<void> {
   const { input, found } = work;
   const end = serviceDateTime(input.day.toMs);
@@ -76,7 +76,7 @@ async function readOpenOrders(work: Reconciliation): Promise<void> {
   for (const status of OPEN_STATUSES) {
     for await (const one of windowsOf(work, span, { status })) {
       await comparePage(work, one, work.ids);
-      // The first day of the window begins with the second in which this list ends.
+      // The window's first day starts with the second in which this list ends.
       if (one.window.to >= end) found.totals.edge.push(...one.page.items.map(({ order_uuid: uuid }) => uuid));
     }
   }
@@ -102,7 +102,7 @@ async function* windowsOf(
 
 const placeOf = ({ window: { from, to } }: WindowPage): string => `window ${from} to ${to}`;
 
-/** The orders of the last second that windows showed, by their uuids: they share it with the next one. */
+/** Returns the orders (uuids) of the last second, which the next window shows again. */
 export function edgeAfter(edge: string[], { page, paged }: WindowPage): string[] {
   if (page.items.length === 0) return edge;
   const timeOf = ({ created_at: at }: OrderListItem) => dateTimeMs(at ?? '');
@@ -120,7 +120,7 @@ async function comparePage(work: Reconciliation, one: WindowPage, known: Readonl
   const orders = [...view.orders.values()];
   addChangesOf(work, orders);
   if (input.until) return;
-  // Before more is looked up: what cannot be read of that is counted on its own day.
+  // First, so that unreadable entries count on their own day.
   addMalformed(work.found.totals, view.malformed);
   const runs = await newestRuns(client, workflowIdsIn(input, orders));
   const unnamed = orders.filter((order) => isUnnamed(input.account, runs, order));
@@ -158,7 +158,10 @@ async function addFindings(work: Comparing, orders: readonly OrderListItem[], un
   progress.seen = totals.seen;
 }
 
-/** Our runs that were started on the day, and go on or ended in the window: the service may date a change that much later. */
+/**
+ * Compares runs that started on the day and ran or ended in the window: the service may date a
+ * change that much later.
+ */
 async function compareRuns(work: Reconciliation): Promise<void> {
   const { client, input, ids } = work;
   const { day, fromMs, toMs, atMs } = input;
@@ -176,7 +179,7 @@ async function compareRuns(work: Reconciliation): Promise<void> {
   await compareUnseen(work, unseen);
 }
 
-/** Looks orders up by the ids of our runs, and compares both; a run that is not the newest of its id says nothing. */
+/** Looks orders up by our runs' ids and compares both. Only the newest run of an id counts. */
 async function compareUnseen(work: Reconciliation, unseen: readonly OurRun[]): Promise<void> {
   const { client, input, found } = work;
   const unseenIds = unseen.map(({ workflowId }) => workflowId);
@@ -198,11 +201,11 @@ async function compareUnseen(work: Reconciliation, unseen: readonly OurRun[]): P
   await addFindings({ ...work, view, runs: known }, orders, gone);
 }
 
-/** Ids to look up. A receipt without an id is left to the list of its day. */
+/** Returns the ids to look up. The day's list covers receipts without an id. */
 async function askedFor(work: Reconciliation, runs: readonly OurRun[]): Promise<Map<OurRun, string | undefined>> {
   const asked = new Map<OurRun, string | undefined>();
   for (const run of runs) {
-    // Forged callbacks start runs without an order by the thousand, and a receipt that does exist would be in a list.
+    // Forged callbacks start thousands of runs without an order. A real receipt would be listed.
     const order = run.received && !run.noOrder ? await statusOf(work, run.orderId) : undefined;
     const id = run.received ? order?.user_order_id : run.orderId;
     if (!order || id || !mayBeListed(work.input, order)) asked.set(run, id || undefined);
@@ -210,7 +213,7 @@ async function askedFor(work: Reconciliation, runs: readonly OurRun[]): Promise<
   return asked;
 }
 
-/** Leaves out the orders that the list of another day of the window shows. */
+/** Leaves out orders that another day of the window lists. */
 async function ofThisDay(work: Reconciliation, orders: readonly OrderListItem[]): Promise<OrderListItem[]> {
   const { input } = work;
   const ids = new Set(orders.filter((one) => mayBeListed(input, one)).map((one) => one.user_order_id));
@@ -223,7 +226,7 @@ async function ofThisDay(work: Reconciliation, orders: readonly OrderListItem[])
   return orders.filter(({ order_uuid: uuid }) => !listed.has(uuid) || own.has(uuid));
 }
 
-/** False for an order that no list of the window shows, wherever the dates of the service and its filter are from. */
+/** Returns false for an order that no list of the window shows, whatever the time zones. */
 function mayBeListed({ fromMs, toMs }: ReconcileDay, { created_at: at }: Pick<OrderListItem, 'created_at'>): boolean {
   const createdMs = dateTimeMs(at ?? '');
   return createdMs === undefined || (createdMs >= fromMs - OUR_SLACK_MS && createdMs <= toMs + OUR_SLACK_MS);

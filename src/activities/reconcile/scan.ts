@@ -13,11 +13,11 @@ import { ordersOfIds } from '../orders-of-ids.js';
 import type { PacedReads } from '../paced-reads.js';
 import type { OurRun } from './our-runs.js';
 
-/** Half a page: where the service executed an order twice, both must fit onto it. */
+/** Half a page, so that an order that was executed twice fits. */
 export const IDS_AT_ONCE = 500;
 const SECOND_MS = 1_000;
 
-/** What the steps of one day work with. */
+/** Shared data of a day's steps. */
 export interface Reconciliation {
   account: Account;
   client: Client;
@@ -25,19 +25,22 @@ export interface Reconciliation {
   input: ReconcileDay;
   progress: ReconcileProgress;
   found: DayFound;
-  /** Ids and order_uuids of the orders that the list of this day showed. */
+  /** Ids and order_uuids that this day's list showed. */
   ids: Set<string>;
-  /** Finds the reference of our permanent address that an order is a receipt on: null on another address, else undefined. */
+  /**
+   * Returns the reference of our address that an order is a receipt on: null on another address,
+   * otherwise undefined.
+   */
   receiptOf: (order: Order) => Promise<string | null | undefined>;
 }
 
-/** What some orders of the service are compared with: what else the list shows, and our runs that may be theirs. */
+/** Data to compare orders with: the rest of the list, and our runs. */
 export interface Comparing extends Reconciliation {
   view: ServiceView;
   runs: ReadonlyMap<string, OurRun>;
 }
 
-/** Lists the orders of ids, of a span of creation dates if one is given. */
+/** Lists the orders of ids, optionally within creation dates. */
 export async function listIds(
   { reads }: Reconciliation,
   ids: readonly string[],
@@ -45,7 +48,7 @@ export async function listIds(
 ): Promise<Page<OrderListItem>> {
   const list = reads.orders();
   const dates = span && { date_from: serviceDateTime(span.fromMs), date_to: serviceDateTime(span.toMs + SECOND_MS) };
-  // One that the service shows under another form of its id is compared, and reported, as what it is.
+  // An order under another form of its id is compared and reported as such.
   const isAsked = (id: string) => ids.some((asked) => isFormOfId(id, asked));
   const within = { ...list, page: (query: OrderListQuery) => list.page({ ...query, ...dates }) };
   return wholeList(ordersOfIds(ids, within, MAX_ORDERS_PER_PAGE, isAsked));
@@ -59,25 +62,25 @@ export async function readIds(work: Reconciliation, view: ServiceView, ids: Iter
   }
 }
 
-/** An order by the status operation; undefined where that does not show it. */
+/** Returns an order by the status operation; undefined if that does not show it. */
 export async function statusOf({ reads }: Reconciliation, orderUuid: string): Promise<Order | undefined> {
   const { order } = await reads.ask((service, options) => service.orderStatus({ order_uuid: orderUuid }, options));
   return order?.order_uuid === orderUuid ? order : undefined;
 }
 
-/** The ids of orders that others named may be anything; only these can be ids of ours, follow-ups included. */
+/** Returns true for possible ids of ours, follow-ups included. */
 export const isOwnId = (id: string): boolean => /^[A-Za-z0-9._:-]{1,126}$/.test(id);
 
-/** Ids that others chose may hold anything, such as an e-mail: what could not be an id of ours is masked. */
+/** Returns an id for display: masked if it cannot be ours, because others may hold an e-mail. */
 export const shownId = (id: string): string => (isOwnId(id) ? id : maskName(id));
 
 export class ServiceView {
   readonly orders = new Map<string, OrderListItem>();
-  /** The order_uuids under an order id; more than one means that the service executed it twice. */
+  /** Order_uuids by order id. More than one means that the service executed it twice. */
   readonly uuidsById = new Map<string, Set<string>>();
   readonly malformed: MalformedItem[] = [];
 
-  /** Takes a page; `place` says where it was, for what cannot be read on it. */
+  /** Takes a page. `place`: its name in findings about unreadable entries. */
   take(page: Page<OrderListItem>, place: string): void {
     for (const item of page.items) {
       const { order_uuid: uuid, user_order_id: id } = item;
@@ -91,7 +94,7 @@ export class ServiceView {
   }
 }
 
-/** What cannot be read in an order, or does not add up. */
+/** Returns what is unreadable or inconsistent in an order. */
 function unreadableIn({ order_uuid: uuid, balance_changes: changes, unreadable }: OrderListItem): MalformedItem[] {
   const isUneven = ({ amount_before, amount_change, amount_after }: BalanceChange): boolean =>
     !decimal(amount_before).plus(decimal(amount_change)).eq(decimal(amount_after));

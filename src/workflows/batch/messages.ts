@@ -109,10 +109,10 @@ function acceptResume(run: BatchRun, instruction: BatchInstruction): Promise<voi
 
 const MAX_NAME_LENGTH = 120;
 const MAX_REASON_LENGTH = 500;
-/** Endless pauses must not fill the history: first the batch continues in a new run. */
+/** Events from which frequent pauses continue the batch in a new run. */
 const BUSY_FROM_EVENTS = 450;
 
-/** Equal-looking names are one person. */
+/** Returns one form of names that look the same. */
 const folded = (name: string): string => name.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
 
 function textProblem(field: string, value: unknown, maxLength: number): string | undefined {
@@ -165,7 +165,7 @@ function resumeRefusal(run: BatchRun, instruction: BatchInstruction | undefined)
   return busy() ?? instructionProblem(instruction) ?? pauseProblem(run.paused, instruction);
 }
 
-/** A copy of an earlier resume must not send the rest. See `workflows/required.ts`. */
+/** Returns why a copy of an earlier resume is refused. See `workflows/required.ts`. */
 const pauseProblem = ({ at }: BatchInterruption, instruction: BatchInstruction | undefined): string | undefined =>
   (instruction?.pausedAt ?? at) === at
     ? undefined
@@ -174,7 +174,7 @@ const pauseProblem = ({ at }: BatchInterruption, instruction: BatchInstruction |
 const busy = (): string | undefined =>
   workflowInfo().historyLength >= BUSY_FROM_EVENTS ? 'too many requests at a time; ask again in a moment' : undefined;
 
-/** A stop is never refused for too many others. */
+/** Returns why a stop is refused. A stop is never refused for too many earlier ones. */
 function stopRefusal(run: BatchRun, instruction: BatchInstruction | undefined): string | undefined {
   if (!maySend(run)) return `nothing is left to be stopped, the batch is ${run.stopped ? 'stopped' : run.phase}`;
   return instructionProblem(instruction);

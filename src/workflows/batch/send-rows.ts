@@ -17,7 +17,7 @@ import { type BatchRun, type CarriedBatch, carriedBatch } from './state.js';
 /** Events after which a batch continues in a new run; the bound is 500. */
 const MAX_EVENTS = 400;
 
-/** Operators want new figures soon; chunks grow while nothing changes. */
+/** Chunk durations. Operators want new figures soon; chunks grow while nothing changes. */
 const CHUNK_MS = { shortest: 5_000, longest: 30_000 };
 
 type BatchWorkflow = (input: BatchInput, carried: CarriedBatch, progress: BatchProgress) => Promise<unknown>;

@@ -57,7 +57,7 @@ export type Ending =
 /** Why an operator is asked about a follow-up that was chosen before the cancellation. */
 export const CANCELLED_BEFORE_SEND = 'the workflow was cancelled before the follow-up was sent';
 
-/** THE table: decides what happens to a remainder. The first row that applies holds. */
+/** Decides what happens to a remainder. The first row that applies holds. */
 export function nextMove(facts: MoveFacts): NextMove {
   const { assessment, choice, before, check, ended, accepted, cancelled } = facts;
   // 1. Ends by an operator or a follow-up.

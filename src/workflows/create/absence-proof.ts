@@ -71,8 +71,9 @@ export function restart(
 }
 
 /**
- * THE proof that our order does not exist: three readings or more in a row over the whole window,
- * by the clocks of server and workers. Each must show the orders that the service confirmed.
+ * Applies a reading to the proof that our order does not exist: three or more in a row over the
+ * whole window, by the clocks of server and workers. Each must show the orders that the service
+ * confirmed.
  */
 export function applyReading(
   before: Proof | undefined,

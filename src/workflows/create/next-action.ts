@@ -51,8 +51,8 @@ export interface Terms {
 }
 
 /**
- * THE table: decides the next step of a create, and whether it is sent again. The first row that
- * applies holds. Pure and total.
+ * Decides the next step of a create, and whether it is sent again. The first row that applies
+ * holds. Pure and total.
  */
 export function nextAction(facts: Facts, terms: Terms): Action {
   const { doubt, found, closing, blocked, notSent, absence } = facts;

@@ -44,7 +44,7 @@ function observe(run: OrderRun, order: Order | undefined): void {
   }
 }
 
-/** Reports of a service or key that comes and goes, because each costs history. */
+/** Maximum reports of an unstable service or key, because each costs history. */
 const MAX_SILENCES = 20;
 
 const untold = (silences: number): PollInput['silence'] => (silences < MAX_SILENCES ? 'untold' : undefined);

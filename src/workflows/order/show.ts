@@ -226,7 +226,10 @@ function choiceShown({ does, needs, decision }: DecisionChoice, onlyByCommand?: 
   return `${what}\n${pasteable(lines)}`;
 }
 
-/** Question of a parked order, with what `finish`, `revert`, `adopt` and `approve` may mean. */
+/**
+ * Question of a parked order, with the possible meanings of `finish`, `revert`, `adopt` and
+ * `approve`.
+ */
 export interface ParkQuestion {
   code: OrderAttention;
   reason: string;

@@ -6,14 +6,14 @@ import { ordersOfIds } from '../../orders-of-ids.js';
 import { PacedReads } from '../../paced-reads.js';
 import { type BatchWarnings, likelyForms, looseForm } from './warnings.js';
 
-/** Ids of one request, and orders of one answer: the most that the service takes. */
+/** Maximum ids per request, and orders per answer. */
 const IDS_AT_ONCE = 1_000;
-/** A plan does not wait long for a list that it can do without. */
+/** Attempts for a list that a plan can do without. */
 const TRIES = 3;
-/** A request may have to wait for its turn, longer than the server waits for a sign of life. */
+/** Heartbeat interval: a request may wait for its turn longer than the heartbeat time-out. */
 const BEAT_EVERY_MS = 5_000;
 
-/** Warns of ids, or likely other forms of them, that have an order already. `lineOf`: all ids. */
+/** Warns of ids, or likely other forms of them, that already have an order. `lineOf`: all ids. */
 export async function warnOfExisting(
   account: Account,
   lineOf: ReadonlyMap<string, number>,
@@ -54,7 +54,10 @@ export async function warnOfExisting(
 
 const sorted = (lines: Iterable<number>): number[] => [...lines].sort((a, b) => a - b);
 
-/** Returns which of the ids have an order. Throws service errors, and NoReading where the answer proves nothing. */
+/**
+ * Returns which ids have an order. Throws service errors, and NoReading if an answer proves
+ * nothing.
+ */
 async function listedIds(reads: PacedReads, ids: readonly string[]): Promise<string[]> {
   const listed: string[] = [];
   for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {

@@ -7,7 +7,7 @@ import type { Balances, RateEntry, Rates } from '../../../contract/service-objec
 import { rateEntryOf } from '../../../validation/rate-checks.js';
 import { balanceIn, commission } from '../../order/balances.js';
 
-/** Commissions are charged in whole smallest units of the currency. */
+/** Commissions are whole smallest units of the currency. */
 const ROUND_UP = 3;
 
 interface Total {
@@ -17,7 +17,9 @@ interface Total {
   feeOnTop: Big;
 }
 
-/** Adds up what the rows of a batch take from the balance, by currency. Without rates fees stay unknown. */
+/**
+ * Sums by currency what the rows of a batch take from the balance. Without rates, fees are unknown.
+ */
 export class BatchTotals {
   readonly #totals = new Map<string, Total>();
 
@@ -43,7 +45,10 @@ export class BatchTotals {
     });
   }
 
-  /** The effect on each currency, in alphabetical order; a currency without a wallet has a balance of 0. */
+  /**
+   * Returns the effect per currency in alphabetical order. A currency without a wallet has balance
+   * 0.
+   */
   plan(balances: Balances | undefined): CurrencyPlan[] {
     return [...this.#totals]
       .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -64,7 +69,7 @@ function balanceEffect(
   needed: Big,
 ): Pick<CurrencyPlan, 'balanceBefore' | 'balanceAfter' | 'shortfall'> {
   const known = balances && balanceIn(balances, currency);
-  // Not read is not 0; a currency without a wallet is.
+  // An unread balance is unknown. A currency without a wallet has 0.
   if (!balances || (!known && Object.hasOwn(balances, currency))) return { balanceBefore: null, balanceAfter: null };
   const before = decimalOrZero(known?.amount);
   const after = before.minus(needed);
@@ -75,7 +80,9 @@ function balanceEffect(
   };
 }
 
-/** Commissions of both sides, which a payout has in one currency; whoever is not said to be the client is taken for us. */
+/**
+ * Returns the commissions of both sides of a payout. A payer other than the client counts as us.
+ */
 function feesOf(entry: RateEntry, amount: Big): { fee: Big; onTop: Big } {
   const { currency_to_precision: places } = entry;
   const rounded = (fee: Big) => (Number.isInteger(places) ? fee.round(places, ROUND_UP) : fee);

@@ -6,7 +6,7 @@ import { AMOUNT_FORMAT, type Amount, decimal, decimalOrZero, toAmount } from '..
 import type { Order } from '../../../contract/service-objects.js';
 import type { StartedRow } from './start-row.js';
 
-/** Also 'open', and 'unresolved': its run ended or is gone, and the order may exist. */
+/** Also 'open' and 'unresolved': the run ended or is gone, and the order may exist. */
 export type RowOutcome = keyof BatchOutcomes | 'open' | 'unresolved';
 
 export function outcomeOf(standing: Standing): Exclude<RowOutcome, 'notStarted'> {
@@ -18,7 +18,7 @@ export function outcomeOf(standing: Standing): Exclude<RowOutcome, 'notStarted'>
     case 'noOrder':
       return standing.failure === 'OrderConflict' ? 'conflict' : 'refused';
     case 'unresolved':
-      // A person looked and closed it: nobody is to be asked once more, and another order has the id.
+      // A person has closed it, and another order has the id, so nobody is asked again.
       return standing.how === 'closed' ? 'conflict' : 'unresolved';
     case 'notStarted':
     case 'unreadable':
@@ -26,7 +26,7 @@ export function outcomeOf(standing: Standing): Exclude<RowOutcome, 'notStarted'>
   }
 }
 
-/** Why nobody knows what became of an order that counts as 'unresolved', in words. */
+/** Returns why the end of an 'unresolved' row is unknown. */
 export function whyUnresolved(standing: Standing): string {
   switch (standing.kind) {
     case 'notStarted':
@@ -46,16 +46,16 @@ export function addMoved(moved: Record<string, Amount>, { currency_to: currency,
   moved[currency] = toAmount(decimalOrZero(moved[currency]).plus(decimalOrZero(paid)));
 }
 
-/** Rows parked with an unknown outcome that a batch remembers. */
+/** Maximum parked rows with an unknown outcome to remember. */
 const UNSETTLED_KEPT = 50;
 
-/** Moves on behind rows that were taken, whatever became of them. */
+/** Moves past rows that were taken, whatever happened to them. */
 export function countTaken(progress: BatchProgress, rows: readonly BatchRow[]): void {
   progress.asked = askedWith(progress, rows);
   progress.taken += rows.length;
 }
 
-/** What the rows taken so far and these ask for, by currency. */
+/** Returns the requested amounts of all rows taken so far and of these. */
 function askedWith({ asked }: Pick<BatchProgress, 'asked'>, rows: readonly BatchRow[]): AmountsByCurrency {
   const sums = { ...asked };
   for (const { order } of rows) {
@@ -66,7 +66,7 @@ function askedWith({ asked }: Pick<BatchProgress, 'asked'>, rows: readonly Batch
   return sums;
 }
 
-/** False for a row that cannot be read: no order comes of it. */
+/** Returns false for an unreadable row, which becomes no order. */
 function asksForMoney(order: unknown): order is { currency: string; amount: string } {
   const { currency, amount } = (order ?? {}) as { currency?: unknown; amount?: unknown };
   return typeof currency === 'string' && typeof amount === 'string' && AMOUNT_FORMAT.test(amount);
@@ -90,7 +90,7 @@ export function beyondPlan(
   return `rows ${progress.taken + 1} to ${rows} would make ${sum} ${currency}, the plan has ${totals[currency] ?? '0'}; ${ADVICE}`;
 }
 
-/** Counts a row after its start; a parked one is followed first, so that it is looked at like all others. */
+/** Counts a row after its start. A parked one is followed like all others. */
 export function countStarted(progress: BatchProgress, { row, orderId, standing }: StartedRow): void {
   if (orderId === undefined) {
     const outcome = outcomeOf(standing);
@@ -103,7 +103,7 @@ export function countStarted(progress: BatchProgress, { row, orderId, standing }
   if (standing.kind !== 'open') countEnd(progress, open, standing);
 }
 
-/** Counts a row whose order ended; one that goes on is not counted. */
+/** Counts a row whose order ended. */
 export function countEnd(progress: BatchProgress, open: OpenRow, standing: Standing): void {
   const outcome = outcomeOf(standing);
   if (outcome === 'open' || outcome === 'parked') return;
@@ -116,7 +116,7 @@ export function countEnd(progress: BatchProgress, open: OpenRow, standing: Stand
   if (standing.kind === 'completed') addMoved(progress.moved, standing.result.order);
 }
 
-/** Counts a row that waits for a person; `unsettled`: nobody knows whether its order exists. */
+/** Counts a row that waits for a person. `unsettled`: its order may or may not exist. */
 export function countParked(progress: BatchProgress, open: OpenRow, unsettled: boolean): void {
   close(progress, open, 'parked');
   if (unsettled) progress.unsettled = [...progress.unsettled, open.row].slice(-UNSETTLED_KEPT);

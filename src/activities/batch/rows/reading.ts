@@ -4,10 +4,10 @@ import { unusableFile } from '../../../batch-files/read-file.js';
 import type { BatchSource } from '../../../batch-files/source.js';
 import type { PlannedRows } from '../../../contract/batch/activities.js';
 
-/** Rows read between two turns of the worker's other tasks. */
+/** Rows between two turns of the worker's other tasks. */
 const ROWS_A_TURN = 100;
 
-/** Hashes (hex sha256) a value's JSON with sorted keys and without absent fields. */
+/** Returns the hex SHA-256 of a value's JSON with sorted keys and without absent fields. */
 export function digestOf(value: unknown): string {
   const sorted = JSON.stringify(value, (_key, child: unknown) =>
     typeof child === 'object' && child !== null && !Array.isArray(child)
@@ -17,7 +17,7 @@ export function digestOf(value: unknown): string {
   return hash('sha256', sorted);
 }
 
-/** Hash (hex sha256) of the orders that the rows of a batch stand for, in their order. */
+/** Hex SHA-256 of the orders of a batch's rows, in their order. */
 export class OrdersHash {
   readonly #hash = createHash('sha256');
 
@@ -30,10 +30,10 @@ export class OrdersHash {
   }
 }
 
-/** Hashes of bytes with that of their orders, where this worker reads just these. */
+/** Hashes of bytes, with those of the orders that this worker reads in them. */
 const confirmed = new Set<string>();
 
-/** Throws BatchFileError if another version of the worker planned other orders from these bytes. */
+/** Throws BatchFileError if the planning worker read other orders in these bytes. */
 export async function confirmReading(source: BatchSource, { orders }: PlannedRows): Promise<void> {
   const reading = `${source.sha256} ${orders}`;
   if (confirmed.has(reading)) return;

@@ -16,19 +16,22 @@ export interface BatchWork {
   progress: BatchProgress;
 }
 
-/** A row after its start. `orderId` is absent where no order was started or found. */
+/** Row after its start. `orderId` is absent without an order. */
 export interface StartedRow {
   row: number;
   orderId?: string;
   standing: Standing;
 }
 
-/** Starts a row's order or attaches to its id's: however often, one order comes of it. Throws if Temporal did not take it. */
+/**
+ * Starts a row's order or attaches to it, so that repetitions create one order. Throws if Temporal
+ * did not accept it.
+ */
 export async function startRow({ client, batch }: BatchWork, { row, problem, order }: BatchRow): Promise<StartedRow> {
   let orderId: string | undefined;
   try {
     if (problem) throw new InvalidInputError(problem);
-    // 'warn': whether our own format rules refuse a row is the account's setting, which plan and create apply.
+    // The account's setting for our own format rules applies in plan and create.
     const checks = { formatChecks: 'warn', started: true } as const;
     const input = accepted(validateOrderInput('withdraw', orderInputOf({ order }, batch.input), checks));
     orderId = input.order.order_id;
@@ -41,19 +44,19 @@ export async function startRow({ client, batch }: BatchWork, { row, problem, ord
     if (error instanceof ConflictError) return { row, standing: { kind: 'noOrder', failure: 'OrderConflict' } };
     const why = whyUnreadable(error);
     if (!why || orderId === undefined) throw error;
-    // One row that cannot be compared with must not hold up all that follow: it is for a person.
+    // A row that cannot be compared needs a person, and must not hold up later rows.
     return { row, orderId, standing: { kind: 'unreadable', what: 'input', why } };
   }
 }
 
-/** Returns true when the order was there before. */
+/** Starts the order. Returns true if it existed. */
 const start = async (client: Client, input: OrderInput<'withdraw'>): Promise<boolean> =>
   (await startOrder(client, 'withdraw', input)).attached === true;
 
-/** With `again`: an id that ended without an order before this batch began is used once more. */
+/** With `again`, reuses an id whose run ended without an order before this batch. */
 async function startAnew(client: Client, batch: SendBatchRowsInput, input: OrderInput<'withdraw'>): Promise<boolean> {
   const found = await describeRun(client, orderWorkflowId(batch.account, input.order.order_id));
-  // What this batch started itself is not started a second time when a chunk is repeated.
+  // A repeated chunk must not start the batch's own orders again.
   if (!found || found.status.name === 'RUNNING' || startedBy(batch, found)) return start(client, input);
   try {
     await startOrderAgain(client, 'withdraw', input);
@@ -64,7 +67,7 @@ async function startAnew(client: Client, batch: SendBatchRowsInput, input: Order
   }
 }
 
-/** Returns true for a run that this run of the batch started, not one before it or another batch. */
+/** Returns true for a run that this run of the batch started. */
 export const startedBy = ({ input, startedAt }: SendBatchRowsInput, found: WorkflowExecutionDescription): boolean =>
   found.typedSearchAttributes.get(searchAttribute.batchId) === input.batchId &&
   found.startTime.getTime() >= Date.parse(startedAt);

@@ -7,7 +7,7 @@ import { mapInOrder } from '../../paced-reads.js';
 import { countEnd, countParked, countStarted, countTaken } from './count.js';
 import { type BatchWork, type StartedRow, startedBy } from './start-row.js';
 
-/** Orders read at the same time, and the fewest that one look reads. */
+/** Orders that are read at the same time, and minimum per look. */
 const READS_AT_ONCE = 20;
 /** Looks within which every open row is read. */
 const LOOKS_AT_ALL = 10;
@@ -19,10 +19,10 @@ export async function watchRows(work: BatchWork): Promise<void> {
   const most = Math.max(READS_AT_ONCE, Math.ceil(waiting.length / LOOKS_AT_ALL));
   while (waiting.length > 0) {
     const rows = waiting.splice(0, most);
-    // Rows that were read go behind the others.
+    // Rows that were read move behind the others.
     progress.open = [...progress.open.filter((open) => !rows.includes(open)), ...rows];
     await lookAt(work, rows);
-    // Rows end about in the order in which they began: where some of these did, the next ones may have as well.
+    // Rows end roughly in their order: if some of these ended, the next ones may have, too.
     const ended = rows.filter((row) => !progress.open.includes(row));
     if (ended.length < rows.length / 4) return;
   }
@@ -47,19 +47,19 @@ async function lookAt({ client, batch, progress }: BatchWork, rows: readonly Ope
   }
 }
 
-/** Returns true for an order that could still be closed as absent: it may exist. */
+/** Returns true for an order that could still be closed as absent, because it may exist. */
 async function isUnsettled(client: BatchWork['client'], account: string, { orderId }: OpenRow): Promise<boolean> {
   try {
     const { attention } = await new OrderHandle(client, account, orderId).state();
     return attention?.allowed.includes('close-absent') === true;
   } catch {
-    // One pause too many does less harm than one too few.
+    // An unnecessary pause does less harm than a missing one.
     return true;
   }
 }
 
 const LOOKS_AT_ONCE = 20;
-/** Behind so many rows without an order of this batch, none was started. */
+/** After this many rows without an order of this batch, none was started. */
 const MOST_WITHOUT = 100;
 
 /** Counts uncounted rows of this batch. Returns false if it may not continue. */
@@ -79,7 +79,7 @@ export async function takeStarted(
     if (end > 0) countTaken(progress, [...waiting.splice(0), ...rows.slice(0, end)]);
     waiting.push(...rows.slice(end));
     if (waiting.length >= (isStopped ? MOST_WITHOUT : 1) || rows.length < LOOKS_AT_ONCE) break;
-    // Parked ones, of which there may be many, must not make the progress large.
+    // Many parked rows must not enlarge the progress.
     if (progress.open.length >= LOOKS_AT_ONCE) await watchRows(work);
     if (!(await mayContinue())) return false;
   }
@@ -87,11 +87,14 @@ export async function takeStarted(
   return true;
 }
 
-/** The first gap is the next row to be started; after a stop gaps do no harm. */
+/** Returns the first gap, where the next start belongs. After a stop, gaps do no harm. */
 const endOf = (own: readonly unknown[], isStopped: boolean): number =>
   isStopped ? own.findLastIndex((one) => one !== undefined) + 1 : [...own, undefined].indexOf(undefined);
 
-/** The row's order if this batch started it. To any other order under the row's id the batch may have attached. */
+/**
+ * Returns the row's order if this batch started it. The batch may have attached to any other order
+ * of the id.
+ */
 async function lookUp({ client, batch }: BatchWork, { row, order }: BatchRow): Promise<StartedRow | undefined> {
   const orderId = typeof order === 'object' && order !== null && 'order_id' in order ? order.order_id : undefined;
   if (typeof orderId !== 'string') return undefined;
