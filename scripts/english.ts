@@ -9,7 +9,7 @@ interface Comment {
 }
 
 /** Findings per rule that are older than the rule. Lower a number when findings go; never raise one. */
-const ALLOWED = { opening: 258, width: 714, sentences: 21, word: 69 };
+const ALLOWED = { opening: 0, width: 78, sentences: 18, word: 7 };
 
 type Rule = keyof typeof ALLOWED;
 

@@ -23,7 +23,7 @@ export { Secret } from './config/secret.js';
 /** Lowest level that a process logs. */
 export type LogLevel = NonNullable<Settings['LOG_LEVEL']>;
 
-/** What shows the state of a process. */
+/** Log level and metrics of a process. */
 export interface Monitoring {
   logLevel: LogLevel;
   /** Address of metrics and health; absent = none. */
@@ -196,7 +196,10 @@ export const loadCodecConfig = (env: Env = process.env) =>
     };
   });
 
-/** Configuration of the codec endpoint. No `token`: loopback only. No `uiOrigin`: no web page. */
+/**
+ * Configuration of the codec endpoint. Without `token`: loopback only; without `uiOrigin`: no web
+ * page.
+ */
 export type CodecConfig = Omit<ReturnType<typeof loadCodecConfig>, 'allowed' | 'logLevel' | 'token'> & {
   token?: Secret;
   /** Default: info. */

@@ -2,7 +2,7 @@
 import { PaymentOrders } from './client.js';
 import { runStarter } from './starter/program.js';
 
-// Whoever reads may have seen enough (`… | head`): no reason for a stack trace.
+// The reader may stop early (`… | head`), which needs no stack trace.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

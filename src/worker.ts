@@ -10,7 +10,7 @@ await exitOnFailure(async () => {
   const config = loadWorkerConfig();
   const worker = await startWorker(config);
   const stopped = untilStopped(worker.stop, worker.run);
-  // Whoever starts orders on `ready` counts on these settings, whichever worker takes them.
+  // A caller that waits for `ready` relies on these settings in every worker.
   const isUp = await Promise.race([worker.noticed().then(() => true), stopped.then(() => false)]);
   if (isUp) sayReady(`worker ${worker.description}`, config.allowed, worker.findings);
   await stopped;

@@ -26,7 +26,7 @@ export interface Account extends UsedAccount {
   keyRefusals?: KeyRefusals;
 }
 
-/** What activities need from their worker. */
+/** Dependencies that activities get from their worker. */
 export interface ActivityDeps {
   accounts: ReadonlyMap<string, Account>;
   pace: Pace;

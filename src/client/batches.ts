@@ -72,7 +72,7 @@ export class BatchHandle extends RemoteRun<BatchWorkflow> {
     await this.tell(BATCH_MESSAGES.resume, await this.chosen('resume', named, { signer }));
   }
 
-  /** Stops starting orders for good. Started orders run to their end. Throws RefusedError. */
+  /** Stops starting orders for good; started ones run to their end. Throws RefusedError. */
   stop(instruction: BatchInstruction): Promise<void> {
     return this.tell(BATCH_MESSAGES.stop, instruction);
   }

@@ -96,7 +96,7 @@ export function attentionIn({ typedSearchAttributes: attributes }: WorkflowExecu
 export interface OrderListEntry {
   /** The order_uuid if the order is received. */
   orderId: string;
-  /** True if a deposit on a permanent address made the order. */
+  /** A deposit on a permanent address made the order. */
   received: boolean;
   account: string;
   workflowId: string;

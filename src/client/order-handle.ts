@@ -19,11 +19,11 @@ import { orderResult } from './standing.js';
 import type { OrderWorkflow } from './start-options.js';
 import { callTemporal, cameTooLate, untilTaken } from './temporal-calls.js';
 
-/** What is known about an order besides its id. */
+/** Data about an order besides its id. */
 export interface OrderHandleOptions {
-  /** True if `start` found the order already started; absent without a start. */
+  /** `start` found the order already started. Absent without a start. */
   attached?: boolean;
-  /** True if `reconcile --recover` started the order that `start` found. */
+  /** `reconcile --recover` started the order that `start` found. */
   recovered?: boolean;
   /** Workflow id of a received order. Default: `order:<account>:<order_id>`. */
   workflowId?: string;
@@ -33,9 +33,9 @@ export interface OrderHandleOptions {
 
 /** Handle of one order. Methods throw TemporalUnreachableError and UnknownIdError. */
 export class OrderHandle extends RemoteRun<OrderWorkflow> {
-  /** True if the run was recovered from the order list: it reports, and never compensates. */
+  /** The run was recovered from the order list: it reports, and never compensates. */
   readonly recovered?: boolean | undefined;
-  /** True if a deposit on a permanent address made the order. */
+  /** A deposit on a permanent address made the order. */
   readonly received: boolean;
 
   /** Called by PaymentOrders. For a received order, `orderId` is its order_uuid. */
@@ -52,7 +52,7 @@ export class OrderHandle extends RemoteRun<OrderWorkflow> {
     this.received = received;
   }
 
-  /** True for the look-ups after the end of a workflow. */
+  /** Returns true for the look-ups after the end of a workflow. */
   get afterEnd(): boolean {
     return parseAfterEndWorkflowId(this.workflowId) !== undefined;
   }

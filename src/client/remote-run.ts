@@ -67,7 +67,7 @@ interface Choice {
 export abstract class RemoteRun<W extends Workflow> {
   readonly account: string;
   readonly workflowId: string;
-  /** True if a start found it already started. */
+  /** A start found it already started. */
   readonly attached?: boolean | undefined;
   // Private, so that a logged handle does not contain the client's credentials.
   readonly #client: Client;

@@ -36,7 +36,7 @@ import { callTemporal } from './temporal-calls.js';
 const CATCH_UP_MS = 3_600_000;
 type ScheduledWorkflow = (input: ScheduledBatchInput) => Promise<BatchResult>;
 
-/** What the next run of a schedule would do now. */
+/** Preview of a schedule's next run. */
 export interface NextRun {
   period: string;
   /** Path of the period's file, below BATCH_DIR. */
@@ -76,7 +76,7 @@ function scheduleOptions(input: ScheduleInput): ScheduleOptions {
 export interface CreatedSchedule {
   /** Temporal's schedule id, for `temporal schedule` and `client.schedule.getHandle`. */
   scheduleId: string;
-  /** True if the schedule already existed with these settings. */
+  /** The schedule already existed with these settings. */
   attached: boolean;
   /** Temporal's interpretation of the expressions. */
   calendars: CalendarSpecDescription[];

@@ -99,7 +99,7 @@ export function loadApproverKey(given: string | undefined, env: Env = process.en
   const refuse = (reason: string) => new ConfigError([`${given === undefined ? KEY_NAME : '--key'}: ${reason}`]);
   const file = readOpened(path);
   if (!file) throw refuse('cannot be read');
-  // Whoever may read it may sign as its owner.
+  // A reader of this file could sign as its owner.
   if (file.stats.mode & 0o077) throw refuse('may be read by others than its owner: chmod 600');
   const key = privateKey(file.text);
   if (key?.asymmetricKeyType !== 'ed25519') throw refuse('must be a private Ed25519 key in PEM, without passphrase');

@@ -63,7 +63,7 @@ export function passesMod97(iban: string): boolean {
 export type Groups = 'asPrinted' | 'anyhow';
 
 /**
- * Character between two groups. In names: blanks, dashes and invisible characters. In texts:
+ * Character between two groups: in names, blanks, dashes and invisible characters; in texts,
  * anything but letters and digits.
  */
 const GAP: Readonly<Record<Groups, string>> = {

@@ -80,8 +80,8 @@ export const scheduleIdOf = (account: string, plan: string): string => `${accoun
 export const followUpOrderId = (orderId: string, n: number): string => `${orderId}.r${n}`;
 
 /*
- * Workflow ids. They derive from business keys, so the same order has the same id. Plans and reads
- * have random ids.
+ * Workflow ids. They derive from business keys, so the same order has the same id; those of plans
+ * and reads are random.
  */
 export const orderWorkflowId = (account: string, orderId: string): string => `order:${account}:${orderId}`;
 export const receivedWorkflowId = (account: string, orderUuid: string): string => `received:${account}:${orderUuid}`;

@@ -21,7 +21,7 @@ export const FOREIGN_START = 'ForeignStart';
 /** No JSON has it, and every copy of this module knows it: the SDK loads a worker's converters by `require`. */
 const REFUSED = Symbol.for('payment-orders.refused');
 
-/** What a worker's code reads in the place of a value that was refused. */
+/** Stands in for a refused value. */
 export class Refused {
   readonly [REFUSED] = true;
 
@@ -43,7 +43,7 @@ export const refusedPayload = (kind: RefusedKind, why: string): Payload => ({
   data: u8(why),
 });
 
-/** What a payload was refused for; undefined for every other payload. */
+/** Returns why a payload was refused; undefined for every other payload. */
 export function refusedIn({ metadata, data }: Payload): Refused | undefined {
   if (!metadata?.encoding || str(metadata.encoding) !== ENCODING) return undefined;
   const kind = metadata[KIND] && str(metadata[KIND]) === 'unreadable' ? 'unreadable' : 'foreign';

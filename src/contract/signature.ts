@@ -1,4 +1,4 @@
-/* What persons sign, and how. Workflows, workers and clients all read it, so that nothing of Node stands here. */
+/* Texts that persons sign. Workflows use them, so this file uses nothing of Node. */
 
 /** A person's Ed25519 signature of `textToSign`. `keyId`: as `keyIdOf` makes it; `value`: base64 of the 64 bytes. */
 export interface Signature {
@@ -21,7 +21,7 @@ const areTexts = (texts: unknown): boolean =>
 /** Why the Temporal UI cannot send what a person decides: it must be signed, or encrypted for its workflow. */
 export type OnlyByCommand = 'signed' | 'encrypted';
 
-/** What is wrong with the shape of what should be a signature, if there is one; undefined = nothing. */
+/** Returns what is wrong with a signature's shape; undefined if nothing, or without one. */
 export function signatureProblem(signature: unknown): string | undefined {
   if (signature === undefined) return undefined;
   const { keyId, value, texts = [], ...others } = Object(signature) as Partial<Signature>;
@@ -43,7 +43,9 @@ export interface SignedRun {
   runId: string;
 }
 
-/** A check that nobody made in this time, in ms, is none: less than callers wait, so that none counts after they were told. */
+/**
+ * Time limit of a check in ms. Callers wait longer, so no check counts after its caller gave up.
+ */
 export const CHECK_TIMEOUT_MS = 10_000;
 
 /** Reason for refusing a choice that is for another run. */
@@ -54,7 +56,7 @@ export const OTHER_RUN =
 export const SIGNATURES_COUNT =
   'signature: this account takes nothing unsigned, and the worker that was asked does not know whose signature counts. Nothing was decided. Give APPROVERS_FILE to all workers of the account, then decide again';
 
-/** What the activity `checkSignature` takes. `choice`: all that was chosen, without its signature. */
+/** Input of the activity `checkSignature`. `choice`: everything chosen, without the signature. */
 export interface CheckSignatureInput {
   account: string;
   update: SignedUpdate;
@@ -62,7 +64,7 @@ export interface CheckSignatureInput {
   signature?: Signature;
   /** A worker of the account required signatures once: the run takes nothing unsigned from then on. */
   required?: boolean;
-  /** Of a `resume`: who paused the batch. It is not signed, and only written down. */
+  /** Set for a `resume`: who paused the batch. It is only recorded, not signed. */
   paused?: { by: string; reason: string; at: string };
 }
 

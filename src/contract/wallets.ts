@@ -28,7 +28,7 @@ export const canonicalWallet = (network: string | null | undefined, wallet: stri
 /** Returns true for a name that holds a card number or an IBAN. Dates, hashes and most numbers that other programs make up are none. */
 export const holdsWallet = (name: string): boolean => replaceNumbers(name, () => '', 'asPrinted') !== name;
 
-/** What to say of a name that `holdsWallet`: ids and accounts are stored and logged in the clear. */
+/** Reason for refusing a name that `holdsWallet`: names are stored and logged unencrypted. */
 export const NO_WALLET =
   'must not hold a card number or IBAN, nor look like one; a number that does so by chance passes with a letter right before it';
 

@@ -56,7 +56,7 @@ export function outcomesOf(checked: Checked, findings: readonly Finding[]) {
   return { checks, notChecked };
 }
 
-/** Runs all checks of a process at once. A check that fails to run is a warning. Never rejects. */
+/** Runs all checks of a process at once; one that cannot run is a warning. Never rejects. */
 export async function findingsOf(target: Target, checked: Checked): Promise<readonly Finding[]> {
   const made = CHECKS.filter(({ by, ask }) => by.includes(checked) && (ask || target.client));
   const shown = askAccounts(checked === 'W' ? target.accounts : undefined);

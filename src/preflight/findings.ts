@@ -15,7 +15,7 @@ export interface Finding {
   account?: string;
   /** Mistake and correction in one line, without secrets. */
   text: string;
-  /** True if no process can work: it refuses to start. */
+  /** No process can work, so it refuses to start. */
   refuses?: true;
 }
 

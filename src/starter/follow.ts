@@ -9,7 +9,7 @@ const TICK_MS = 1_000;
 /** Order or batch on the command line. */
 export interface Followed<S, R> {
   handle: {
-    /** True if a start found that it exists. */
+    /** A start found that it exists. */
     readonly attached?: boolean;
     isOpen(): Promise<boolean>;
     state(): Promise<S>;

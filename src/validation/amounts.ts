@@ -33,7 +33,7 @@ function groupsProblem(text: string): string | undefined {
   return `has separators: leave them out, ${writeIt(fraction === undefined ? digits : `${digits}.${fraction}`)}`;
 }
 
-/** What people and their programs write instead of an amount, the first that fits, and what to do about it. */
+/** Common mistakes in place of an amount, with advice. The first match holds. */
 const SHAPES: readonly [sign: RegExp, reason: string | ((text: string) => string)][] = [
   [/[\p{Cc}\p{Cf}]/u, 'has an invisible character: type it again'],
   [/^\s|\s$/, 'has a blank before or after it: remove it'],
@@ -54,7 +54,7 @@ const SHAPES: readonly [sign: RegExp, reason: string | ((text: string) => string
   [/\d[\s‘`´٬_,]+\d/, 'has a blank or separators: write digits and at most one point'],
 ];
 
-/** What is wrong with an amount of a request; undefined = a positive decimal string. Shows no long run of digits. */
+/** Returns what is wrong with an amount; undefined for a positive decimal string. */
 export function amountProblem(value: unknown): string | undefined {
   if (value === undefined) return 'required';
   if (typeof value === 'number' || typeof value === 'bigint') return 'amounts are strings, like "10.50"';

@@ -52,7 +52,7 @@ export function validateScheduledBatchInput(input: unknown): { input: ScheduledB
   return { errors: [{ field: 'period', reason: `must be a ${periodFormat} such as ${example}` }] };
 }
 
-/** How a plan's periods are told: `2026-11-27`, or `2026-11-27T10-00`. */
+/** Format of a plan's periods: `2026-11-27` or `2026-11-27T10-00`. */
 type PeriodFormat = 'date' | 'minute';
 
 /**

@@ -4,12 +4,12 @@ import { givenTwiceIn } from '../contract/json.js';
 import { maskName } from '../contract/masking.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 
-/** What becomes of rules that are ours (formats of wallets and details, pairs): 'refuse', or 'warn' and send all the same. */
+/** Effects of our own rules (wallet formats, details, pairs): refuse, or warn and send. */
 export const FORMAT_CHECKS = ['refuse', 'warn'] as const;
 
 export type FormatChecks = (typeof FORMAT_CHECKS)[number];
 
-/** Finding of a check. `rule`: 'format' is a rule of ours; 'note' is told and never refused. */
+/** Finding of a check. `rule`: 'format' is our own rule; 'note' is shown and never refused. */
 export interface Remark extends FieldError {
   rule?: 'format' | 'note';
 }

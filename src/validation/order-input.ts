@@ -206,7 +206,7 @@ export function validateOrderInput<T extends OrderType>(
 }
 
 /**
- * Checks a `receivedDeposit` input and names every bad field. Never throws. Our own rules refuse
+ * Checks a `receivedDeposit` input and names every bad field; never throws. Our own rules refuse
  * nothing, because the receipt exists.
  */
 export function validateReceivedInput(input: unknown): { input: ReceivedDepositInput } | { errors: FieldError[] } {

@@ -4,7 +4,7 @@ import type { Monitoring } from '../config.js';
 import { maskWallets } from '../contract/wallets.js';
 import { LOG_HOOKS } from '../print.js';
 
-/** What a log line may carry. The SDK hands whole errors and inputs to its logger; nothing else gets through. */
+/** Fields that a log line may contain. The SDK logs whole errors and inputs, which are dropped. */
 const SHOWN = new Set([
   'workflowId',
   'workflowType',

@@ -10,17 +10,17 @@ import { type Answered, answers } from '../payment-service/answers.js';
 import type { Finding } from '../preflight/findings.js';
 import { installLogger } from './log.js';
 
-/** What was counted is taken over so often; the buffer holds some seconds of the busiest worker. */
+/** Interval of copying the SDK's counts. The buffer holds some seconds of the busiest worker. */
 const DRAIN_MS = 1_000;
 const BUFFERED = 100_000;
 
-/** What runs in a worker process. */
+/** Parts of a running worker process. */
 export interface Running {
   connection: NativeConnection;
   namespace: string;
   workers: readonly Worker[];
   accounts: ReadonlyMap<string, Account>;
-  /** What should be mended, as of the last check. */
+  /** Findings of the last check. */
   findings: () => readonly Finding[];
 }
 

@@ -95,7 +95,7 @@ export async function startWorker(config: WorkerConfig) {
 /** Compressing small or encrypted messages costs more than it saves. */
 const UNCOMPRESSED: Pick<NativeConnectionOptions, 'grpcCompression'> = { grpcCompression: { codec: 'none' } };
 
-/** Where workers run. `live`: other workers and failovers; absent = none. */
+/** Environment of workers. `live`: other workers and failovers; absent = none. */
 interface Workplace {
   connection: NativeConnection;
   namespace: string;

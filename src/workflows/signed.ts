@@ -32,7 +32,7 @@ export const otherRun = (choice: { runId?: string } | undefined): string | undef
 export const required = (onlyByCommand: OnlyByCommand | undefined): { required?: true } =>
   onlyByCommand === 'signed' ? { required: true } : {};
 
-/** THE place that checks the signature of an update. */
+/** Checks the signature of an update. No other code does. */
 export async function takeSigned<T>({ input, refusal, refuse, take }: SignedRequest<T>): Promise<T> {
   const check = await checked(input, refusal);
   // In the same step as `take`: another update may have been checked meanwhile.

@@ -45,7 +45,7 @@ export function planBatchActivity(deps: ActivityDeps) {
     if ('errors' in checked) throw invalidInput(checked.errors);
     if (!account) throw await noAccount([...deps.accounts.keys()], name);
     const { planOnly, approval } = checked.input;
-    // Whoever may start a batch with an approval could also start one without.
+    // A caller that may start a batch with an approval could also start one without.
     if (isSigned(deps, name) && !planOnly && approval !== 'required') throw invalidInput([UNAPPROVED]);
     try {
       const source = await readBatchSource(deps.directories, checked.input);

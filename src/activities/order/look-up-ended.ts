@@ -22,7 +22,7 @@ import { comeBackIn, noReading, retryLater } from '../failures.js';
 import { readByOrderId } from './probe.js';
 import { circumstancesOf, elsewhereOf, failedElsewhere } from './sent-to.js';
 
-/** What a workflow reported: `how` for people, `shown` as `shownOf` writes it. */
+/** Report of a workflow: `how` for people, `shown` as `shownOf` writes it. */
 interface Reported {
   how: string;
   shown?: string;

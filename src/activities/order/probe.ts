@@ -57,8 +57,8 @@ export function probeFirst(
 }
 
 /**
- * Reads by order id. Absence needs a clear list and a status without the order; presence needs one
- * of them. Throws as `probe` does.
+ * Reads by order id; throws as `probe` does. Absence needs a clear list and a status without the
+ * order; presence needs one of them.
  */
 export async function readByOrderId(
   service: PaymentService,

@@ -78,9 +78,9 @@ const LATER_BY = 0.2;
 
 /** Order that was accepted later. */
 export interface LaterWitness extends Witness {
-  /** True if the service must show it. */
+  /** The service must show it. */
   mustBeShown: boolean;
-  /** True if its presence proves that an order in doubt would be shown. */
+  /** Its presence proves that an order in doubt would be shown. */
   proves: boolean;
 }
 

@@ -19,7 +19,7 @@ export interface OurRun {
   workflowId: string;
   runId: string;
   account: string;
-  /** True for a receipt; `orderId` is then the service's order_uuid. */
+  /** Set for a receipt; `orderId` is then the service's order_uuid. */
   received: boolean;
   orderId: string;
   /** State of its order by the list; absent if only its end tells. */
@@ -30,7 +30,7 @@ export interface OurRun {
    * person.
    */
   orderUuid?: string;
-  /** True if it ended because no order of ours exists. */
+  /** It ended because no order of ours exists. */
   noOrder: boolean;
 }
 

@@ -47,7 +47,7 @@ export interface CurrencyPlan {
 export interface BatchPlan {
   account: string;
   batchId: string;
-  /** Of the file's bytes or the inline rows. */
+  /** Hash of the file's bytes or the inline rows. */
   sha256: string;
   rows: number;
   /** Hash (hex) of the orders in those bytes. */
@@ -59,7 +59,7 @@ export interface BatchPlan {
   compensation: CompensationPolicy | null;
   resend: 'once' | 'never';
   again: boolean;
-  /** What ends it early. */
+  /** Conditions that end it early. */
   latestSend?: string;
   stopAfter?: BatchInput['stopAfter'];
   onlyByCommand?: OnlyByCommand;
@@ -182,11 +182,11 @@ export interface SignedApproval {
 export interface BatchInstruction {
   by: string;
   reason: string;
-  /** Of a `resume`: `paused.at` of the pause that it ends; the library sets it. */
+  /** Set for a `resume`: `paused.at` of its pause. The library sets it. */
   pausedAt?: string;
-  /** Of a `resume`: Temporal's run id; the library sets it. */
+  /** Set for a `resume`: Temporal's run id. The library sets it. */
   runId?: string;
-  /** Of a `resume`: required by accounts of APPROVERS_FILE. */
+  /** Set for a `resume`: accounts in APPROVERS_FILE require it. */
   signature?: Signature;
 }
 

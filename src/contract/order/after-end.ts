@@ -36,7 +36,7 @@ export interface LookUpEndedInput {
   ended: string;
   /** Started by the order's own run, which ends soon. */
   byRun: boolean;
-  /** What an operator acknowledged in this run, compared with from then on. */
+  /** Last change that an operator acknowledged in this run. Later readings are compared with it. */
   acknowledged?: string;
   /** The account that an operator confirmed. */
   sentTo?: Circumstances['sentTo'];

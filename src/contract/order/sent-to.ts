@@ -20,7 +20,7 @@ export interface UsedAccount {
 
 /** The worker uses another account than the order's. */
 export interface Elsewhere {
-  /** What differs, what it means for the money and what to do; never a key. */
+  /** Difference, its meaning for the money, and what to do. Never a key. */
   why: string;
   here: SentTo;
 }

@@ -24,7 +24,7 @@ const HOUR_MS = 3_600_000;
 export const AHEAD_OF_UTC_MS = 14 * HOUR_MS;
 /** How far dates and date filters may lie apart: their undocumented zones are 12 h behind UTC to 14 h ahead. */
 export const ZONE_SLACK_MS = 26 * HOUR_MS;
-/** What a run looks back at when nothing else is asked for. */
+/** Default length of the window. */
 export const DEFAULT_WINDOW_MS = 72 * HOUR_MS;
 /** More than a year at once is a mistyped date. */
 const MAX_WINDOW_MS = 366 * 24 * HOUR_MS;
@@ -47,7 +47,7 @@ const isAccount = (value: unknown): boolean =>
   typeof value === 'string' && ACCOUNT_FORMAT.test(value) && !holdsWallet(value);
 const isDuration = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 1;
 
-/** What each field must be; there are no others. */
+/** Check of each field. Other fields are refused. */
 const CHECKS: Record<keyof ReconcileInput, [fits: (value: unknown) => boolean, otherwise: string]> = {
   account: [isAccount, 'must be 1 to 32 of a-z 0-9 -, and must not hold a card number or IBAN'],
   from: [isDate, DATE],

@@ -44,9 +44,9 @@ export interface Finding {
   order_type?: string;
   /** At the service; absent where it shows none. */
   status?: string;
-  /** What our workflow ended with; absent while it runs or where there is none. */
+  /** Final status by our workflow; absent while it runs or without one. */
   verdict?: FinalStatus;
-  /** What differs or was done, in words. */
+  /** Differences or actions, in words. */
   detail?: string;
 }
 
@@ -77,7 +77,7 @@ export interface CarriedBalance {
   at: string;
 }
 
-/** What the balance changes of one currency prove. `balance` compares their end with the balances answer. */
+/** Proof by one currency's balance changes. `balance` compares their end with the balance. */
 export interface ChainSummary {
   currency: string;
   changes: number;
@@ -107,7 +107,7 @@ export interface ReconcileResult {
   chains: ChainSummary[];
   /** For the next run, of every currency, however many. Absent in results of older versions. */
   balances?: CarriedBalance[];
-  /** What could not be proven, in words. */
+  /** Missing proofs, in words. */
   notes: string[];
   /** The JSON report; absent where the workers have no REPORT_DIR. */
   report?: ReportFile;
@@ -118,7 +118,7 @@ export interface ReconcileProgress extends Pick<ReconcileResult, 'seen' | 'windo
   step: string;
 }
 
-/** What a person has to look at, in words; undefined: nothing, all is equal or mended. */
+/** Returns what a person must look at; undefined if everything agrees or was repaired. */
 export function disagreementOf({ classes, malformedCount, gapCount }: ReconcileResult): string | undefined {
   const counts: [number, string][] = [
     ...DISAGREEING_CLASSES.map((name): [number, string] => [classes[name], name]),

@@ -16,7 +16,9 @@ export interface Case {
   laterPayers?: Payers;
 }
 
-/** What an order left, never rounded. F and T: its currencies; net[T]: the sum of the changes in T. */
+/**
+ * Remainders of an order, never rounded. F and T: its currencies; net[T]: sum of the changes in T.
+ */
 export interface Figures {
   /** R_F: not exchanged, in currency_from. */
   unexchanged?: Big;

@@ -11,7 +11,7 @@ import {
 import { type FollowUpType, factsOf, orderSides } from '../../contract/order/types.js';
 import { type Case, type Figures, increases, netChange, startsWithDeposit } from './figures.js';
 
-/** What a follow-up can do with a remainder, and the order type that does it. */
+/** Use of a remainder, and the order type of its follow-up. */
 export interface Move {
   action: 'finish' | 'revert';
   /** The remainder it takes; absent for what the order has exchanged. */
@@ -61,7 +61,7 @@ export interface FollowUp {
   request: CreateRequest;
 }
 
-/** What an operator or the order's input names: a refund's target, cards to pay. */
+/** Data that an operator or the input names: a refund's target, cards to pay. */
 export interface Named {
   revertTo?: RevertTarget;
   cards?: CardPart[];

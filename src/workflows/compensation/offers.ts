@@ -12,7 +12,7 @@ export interface Offer {
   move: Move;
   amount: Big;
   currency: string;
-  /** What else a decision may or must name. */
+  /** Field that a decision may or must name besides. */
   names?: { field: 'revertTo' | 'wallet_details'; required: boolean };
 }
 

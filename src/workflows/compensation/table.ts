@@ -29,7 +29,7 @@ interface OrderEnding {
   strict: boolean;
 }
 
-/** What a policy does on a row: one move by itself and others by decision, only ask, or report. */
+/** Effect of a policy on a row: one move at once and others by decision, only ask, or report. */
 type Way = { byPolicy?: Move; byDecision: readonly Move[] } | 'ask' | 'report';
 
 export interface Row {

@@ -2,7 +2,7 @@ import type { Control } from '../../contract/order/activities.js';
 import { type AbsentReading, applyReading, restart } from './absence-proof.js';
 import { type Conflict, type Doubt, type Facts, MAX_ROUNDS, type Ours, type Seen, wasEverInDoubt } from './facts.js';
 
-/** What happened to the create. All times are by the Temporal server's clock. */
+/** Event of the create. All times are by the Temporal server's clock. */
 export type Outcome =
   | { kind: 'seen'; seen: Seen }
   /** One reading of a proof. `heard`: a callback arrived before it was asked. */

@@ -39,7 +39,9 @@ export async function askPerson(run: OrderRun, about: Question, isChanged: () =>
   }
 }
 
-/** Returns true for questions about a send: there, 'resend' permits it. Elsewhere it only ends a wait. */
+/**
+ * Returns true for questions about a send, which 'resend' permits. In others, it only ends a wait.
+ */
 const permits = ({ kind }: Question): boolean => kind === 'uncertain' || kind === 'hidden' || kind === 'late';
 
 const waitsForLater = (about: Question): boolean =>

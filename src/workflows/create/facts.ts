@@ -15,9 +15,9 @@ export interface Doubt {
   untilMs: number;
   /** When the window of its proof began; without it, the first reading begins the window. */
   sinceMs?: number;
-  /** Where it went: to the account that is asked, to one that an operator confirmed, or unknown. */
+  /** Account of the create: the one that is asked, one that an operator confirmed, or unknown. */
   place: 'asked' | 'confirmed' | 'unknown';
-  /** What happened, for operators. */
+  /** Description for operators. */
   said: string;
 }
 
@@ -27,7 +27,7 @@ export interface Absence {
   /** Run that read it. After a reset, the new run has to read absence itself. */
   readIn: string;
   control: Control;
-  /** What was known when a re-send was permitted. Later news need another decision. */
+  /** State when a re-send was permitted. Later news need another decision. */
   permitted?: { late: boolean; cancelled: boolean };
 }
 
@@ -127,7 +127,7 @@ export interface Conflict {
   reason: string;
   /** Those of several orders that match our request. */
   ours: readonly string[];
-  /** What an operator may adopt: the orders that are ours or, if none is, those shown. */
+  /** Orders that an operator may adopt: ours or, if none is ours, those shown. */
   candidates: readonly Candidate[];
   /** An operator is asked without further readings. */
   askAtOnce?: true;

@@ -45,14 +45,14 @@ export type End =
 
 export type ClosingDoubt = 'conflict' | 'place' | 'hidden' | 'callback' | 'noLater';
 
-/** What the order type says about its create. */
+/** Properties of the order type that matter for the create. */
 export interface Terms {
   movesMoneyAtOnce: boolean;
 }
 
 /**
- * Decides the next step of a create, and whether it is sent again. The first row that applies
- * holds. Pure and total.
+ * Decides the next step of a create, and whether it is sent again. Pure and total; the first row
+ * that applies holds.
  */
 export function nextAction(facts: Facts, terms: Terms): Action {
   const { doubt, found, closing, blocked, notSent, absence } = facts;

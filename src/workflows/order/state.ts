@@ -47,7 +47,7 @@ export interface OrderRun {
   notes?: string[];
   /** `statusSaid`: answer of the status operation at the last absence, for operators. */
   readonly lastLookUp: { atMs?: number; statusSaid?: string | undefined };
-  /** Failure of `created` and `final` if no order comes to exist. */
+  /** Failure of `created` and `final` if there will be no order. */
   failure?: ApplicationFailure;
 
   /** Decides the create: see `create/next-action.ts`. */

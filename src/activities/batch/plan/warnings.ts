@@ -70,7 +70,7 @@ const keyOf = (value: unknown): string => digestOf(value).slice(0, 12);
 
 /** Leading zeros of a whole number anywhere in an id. */
 const LEADING_ZEROS = /(?<![\d.])0+(?=\d)/g;
-/** What a spreadsheet adds to a number or puts between its thousands. */
+/** Additions of a spreadsheet to a number: `.0`, or points between thousands. */
 const ADDED = /(?<=\d)\.0+$|(?<=\d)\.(?=\d{3}(?!\d))/g;
 
 /**
