@@ -1,21 +1,21 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { type AccountConfig, readAccounts } from './config/accounts.js';
 import { isLoopback } from './config/addresses.js';
 import { readApprovers } from './config/approvers.js';
-import { folder, readDirectories } from './config/directories.js';
 import { type Encryption, encryptionOf } from './config/encryption-keys.js';
 import { type Env, Problems, type Reader } from './config/env.js';
 import { allowedBy, checkNames } from './config/names.js';
-import { readSettings } from './config/read-settings.js';
 import { checkRuntime } from './config/runtime.js';
 import type { Secret } from './config/secret.js';
-import { NAMES, type Settings, settingOf } from './config/settings.js';
+import { refuseOpenFolder } from './config/secret-files.js';
+import { NAMES, readSettings, type Settings, settingOf } from './config/settings.js';
 import { readTemporalTarget } from './config/temporal-connection.js';
 import type { Pace } from './contract/order/activities.js';
 
 export type { AccountConfig } from './config/accounts.js';
 export type { Approvers } from './config/approvers.js';
 export { loadApproverKey } from './config/approvers.js';
-export type { Directories } from './config/directories.js';
 export type { Encryption, EncryptionKey } from './config/encryption-keys.js';
 export { ConfigError } from './config/env.js';
 export { Secret } from './config/secret.js';
@@ -205,3 +205,54 @@ export type CodecConfig = Omit<ReturnType<typeof loadCodecConfig>, 'allowed' | '
   /** Default: info. */
   logLevel?: LogLevel;
 };
+
+/** Real paths of the folders that workers share. */
+export interface Directories {
+  /** Batch files; absent if batches come inline only. */
+  batchDir?: string;
+  /** Reports; absent if none are written. */
+  reportDir?: string;
+}
+
+/** Returns the real path of a folder, created if `create` is set; undefined if it is unusable. */
+export function folder(
+  path: string,
+  name: string,
+  problems: Problems,
+  { create }: { create: boolean },
+): string | undefined {
+  try {
+    if (create) mkdirSync(path, { recursive: true, mode: 0o700 });
+    const stats = statSync(path);
+    if (stats.isDirectory()) {
+      if (create) probe(path);
+      refuseOpenFolder(stats, name, problems);
+      return realpathSync(path);
+    }
+  } catch {
+    // Reported below: the system's message would repeat the value.
+  }
+  problems.add(name, create ? 'must be a folder that can be written' : 'must be a folder that exists');
+  return undefined;
+}
+
+/**
+ * Creates and removes a folder, which reveals missing rights and read-only mounts. A full disk
+ * passes.
+ */
+function probe(path: string): void {
+  try {
+    rmdirSync(mkdtempSync(join(path, '.probe-')));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
+}
+
+/** Reads BATCH_DIR and REPORT_DIR (default: BATCH_DIR/reports). */
+export function readDirectories(settings: Settings, problems: Problems): Directories {
+  const { BATCH_DIR: batches } = settings;
+  const batchDir = batches ? folder(batches, 'BATCH_DIR', problems, { create: false }) : undefined;
+  const reports = settings.REPORT_DIR || (batchDir && join(batchDir, 'reports'));
+  const reportDir = reports ? folder(reports, 'REPORT_DIR', problems, { create: true }) : undefined;
+  return { ...(batchDir && { batchDir }), ...(reportDir && { reportDir }) };
+}

@@ -4,11 +4,10 @@ import { holdsWallet, NO_WALLET } from '../contract/wallets.js';
 import { FORMAT_CHECKS } from '../validation/field-errors.js';
 import type { Env, Problems } from './env.js';
 import * as format from './formats.js';
-import { sourceOf } from './read-settings.js';
 import { type RouteConfig, readTls } from './route.js';
 import { Secret } from './secret.js';
 import { parseJson, readSecretFile, readSettingsFile } from './secret-files.js';
-import { NAMES, type Settings, settingOf } from './settings.js';
+import { NAMES, type Settings, settingOf, sourceOf } from './settings.js';
 
 /** Fields of an account. `SETTINGS` has rows for those of the environment's account. */
 const accountFields = z.object({

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import type { Balances } from '../contract/service-objects.js';
+import { NotSentError, PaymentServiceError, RateLimitedError, refusesKey } from '../payment-service/errors.js';
 import { grpcStatus } from '../temporal.js';
-import { askAccounts, capFindings, clockFindings, readFindings, sharedWalletFindings } from './account.js';
-import type { Asked, Finding, Target } from './findings.js';
+import type { Asked, AskedAccount, Finding, Shown, Target } from './findings.js';
 import { orderAccountFindings } from './order-accounts.js';
 import {
   attributeFindings,
@@ -85,7 +86,7 @@ async function asked({ ask, askTemporal }: Check, target: Asked): Promise<readon
   return client.withDeadline(Date.now() + CHECK_WITHIN_MS, () => askTemporal(client, target));
 }
 
-const ANSWER_WITHIN_MS = 4_000;
+const CALLBACK_WITHIN_MS = 4_000;
 
 /** Finds a callback URL without an answer. It is no error, because orders are polled, too. */
 async function callbackFindings({ config: { callback } }: Target): Promise<readonly Finding[]> {
@@ -99,10 +100,106 @@ async function callbackFindings({ config: { callback } }: Target): Promise<reado
 /** Accepts any answer but a proxy's for a missing server. */
 async function whyNot(url: string): Promise<string | undefined> {
   try {
-    const { status } = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+    const { status } = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(CALLBACK_WITHIN_MS) });
     return status >= 500 ? `HTTP ${status}` : undefined;
   } catch (error) {
     const { name, cause } = error as { name: string; cause?: { code?: unknown } };
     return typeof cause?.code === 'string' ? cause.code : name;
   }
+}
+
+/** Maximum wait for the service, below the time of a check, so that the reason is shown. */
+const ANSWER_WITHIN_MS = 3_500;
+/** Maximum wait, including the turn at the account's limit. */
+const READ_WITHIN_MS = 4_000;
+
+/** Larger clock differences are not caused by the network. */
+const MOST_SKEW_MS = 60_000;
+
+/**
+ * Reads each account's balances once, which tests URL, key, signature, clock and wallets. Never
+ * rejects.
+ */
+export async function askAccounts(accounts: Target['accounts'] = new Map()): Promise<ReadonlyMap<string, Shown>> {
+  const shown = [...accounts].map(async ([name, account]) => [name, await askedOnce(account)] as const);
+  return new Map(await Promise.all(shown));
+}
+
+async function askedOnce({ service }: AskedAccount): Promise<Shown> {
+  const fromMs = Date.now();
+  let skewMs: number | undefined;
+  const onDate = (date: string | undefined): void => {
+    // Compares the middle of the service's second with the middle of our request.
+    const theirs = Date.parse(date ?? '') + 500;
+    if (!Number.isNaN(theirs)) skewMs = theirs - (fromMs + Date.now()) / 2;
+  };
+  const signal = AbortSignal.timeout(READ_WITHIN_MS);
+  const answer = await service.balances({ timeoutMs: ANSWER_WITHIN_MS, signal, onDate }).then(
+    (balances) => ({ balances }),
+    (error: unknown) => ({ error }),
+  );
+  return { ...answer, ...(skewMs !== undefined && { skewMs }) };
+}
+
+const balancesOf = (shown: ReadonlyMap<string, Shown>): [account: string, balances: Balances][] =>
+  [...shown].flatMap(([name, { balances }]) => (balances ? [[name, balances]] : []));
+
+/** Finds accounts that do not answer signed reads. */
+export async function readFindings({ shown }: Asked): Promise<readonly Finding[]> {
+  return [...(await shown)].flatMap(([account, { error }]) => {
+    if (error === undefined) return [];
+    const [level, why] = wordsOf(error);
+    return [{ check: 'signed-read', level, account, text: `account ${account}: ${why}` }];
+  });
+}
+
+/** Finds services whose clock differs. */
+export async function clockFindings({ shown }: Asked): Promise<readonly Finding[]> {
+  return [...(await shown)].flatMap(([account, { skewMs = 0 }]) => {
+    if (Math.abs(skewMs) <= MOST_SKEW_MS) return [];
+    const [seconds, way] = [Math.round(Math.abs(skewMs) / 1_000), skewMs > 0 ? 'behind' : 'ahead of'];
+    const text = `account ${account}: this machine's clock is ${seconds} s ${way} the service's. Set it by NTP, or tell the service's operators: dates of batches, reconciliations and signatures go by it`;
+    return [{ check: 'clock', level: 'error', account, text }];
+  });
+}
+
+/** Finds misspelt currencies among the caps, which leave the intended currency without a cap. */
+export async function capFindings({ config: { caps }, shown }: Asked): Promise<readonly Finding[]> {
+  const accounts = await shown;
+  const read = balancesOf(accounts);
+  if (!caps || read.length < accounts.size) return [];
+  const known = new Set(read.flatMap(([, balances]) => Object.keys(balances)));
+  const unknown = [...caps.keys()].filter((currency) => !known.has(currency));
+  if (unknown.length === 0) return [];
+  const text = `PAYMENT_ORDER_CAPS names ${unknown.join(', ')}, which no account has among its balances. If that is misspelt, the currency that was meant has no cap: correct it`;
+  return [{ check: 'caps', level: 'warning', text }];
+}
+
+/** Finds two keys of one account: the same order id under both names would be paid twice. */
+export async function sharedWalletFindings({ shown }: Asked): Promise<readonly Finding[]> {
+  const owners = new Map<string, string[]>();
+  for (const [name, balances] of balancesOf(await shown))
+    for (const wallet of new Set(Object.values(balances).flatMap(({ wallet_uuid: wallet }) => wallet || [])))
+      owners.set(wallet, [...(owners.get(wallet) ?? []), name]);
+  const shared = new Set([...owners.values()].filter(({ length }) => length > 1).map((names) => names.join(' and ')));
+  return [...shared].map((names) => {
+    const text = `PAYMENT_ACCOUNTS_FILE: ${names} show the same wallets, so that they are one account at the service: an order id used under both is paid twice. Keep one of the names, the one that open orders have, and put the key of the other account right or leave it out`;
+    return { check: 'shared-wallets', level: 'error', text, refuses: true };
+  });
+}
+
+const WAITS = 'Its orders wait until then, and none is lost: never start one again under another id';
+
+function wordsOf(error: unknown): ['error' | 'note', string] {
+  if (error instanceof RateLimitedError) return ['note', 'not checked, since the service asks to slow down (HTTP 429)'];
+  if (error instanceof NotSentError && (error.reason === 'aborted' || error.reason.startsWith('the limit')))
+    return ['note', 'not checked: its limit left no turn'];
+  if (refusesKey(error))
+    return [
+      'error',
+      `the service refuses what is signed (HTTP ${error.status}). First compare its API key and secret with those that the service gave out; if they are right, its signer is not the service's algorithm. ${WAITS}`,
+    ];
+  if (!(error instanceof PaymentServiceError)) return ['error', `cannot be asked (${(error as Error).name})`];
+  const check = 'Check its base URL, proxy and certificates, and ask those who run the service';
+  return ['error', `${error.message}. ${check}. ${WAITS}`];
 }

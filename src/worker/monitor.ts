@@ -1,9 +1,19 @@
 import { Client } from '@temporalio/client';
+import type { MetricTags } from '@temporalio/common';
 import { MetricsBuffer, type NativeConnection, type Worker } from '@temporalio/worker';
-import { Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Account } from '../activities/index.js';
 import type { Monitoring } from '../config.js';
-import { SdkMetrics } from '../monitoring/sdk-metrics.js';
+import {
+  BULK_WITHDRAW_WORKFLOW,
+  DEPOSIT_ADDRESS_WORKFLOW,
+  ORDER_AFTER_END_WORKFLOW,
+  RECEIVED_DEPOSIT_WORKFLOW,
+  RECONCILE_WORKFLOW,
+  SCHEDULED_BATCH_WORKFLOW,
+  SERVICE_READ_WORKFLOW,
+} from '../contract/names.js';
+import { ORDER_TYPES, workflowTypeOf } from '../contract/order/types.js';
 import { startMonitoring, temporalReachable } from '../monitoring/server.js';
 import { countVisible } from '../monitoring/visibility.js';
 import { type Answered, answers } from '../payment-service/answers.js';
@@ -84,4 +94,85 @@ function countAll(registry: Registry, client: Client, accounts: Running['account
     answers.unsubscribe(count);
     stop();
   };
+}
+
+type Update = ReturnType<MetricsBuffer['retrieveUpdates']> extends ArrayIterator<infer U> ? U : never;
+
+/** Seconds: from requests within a data centre to orders that end after days. */
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60, 300, 900, 3_600, 21_600, 86_400];
+
+/** A caller may start a workflow under any type name. */
+const OUR_TYPES: ReadonlySet<string> = new Set([
+  ...ORDER_TYPES.map(workflowTypeOf),
+  RECEIVED_DEPOSIT_WORKFLOW,
+  ORDER_AFTER_END_WORKFLOW,
+  DEPOSIT_ADDRESS_WORKFLOW,
+  BULK_WITHDRAW_WORKFLOW,
+  SCHEDULED_BATCH_WORKFLOW,
+  RECONCILE_WORKFLOW,
+  SERVICE_READ_WORKFLOW,
+]);
+
+/** Returns a name in Prometheus' form: underscores for dots and dashes. */
+const plain = (name: string): string => name.replace(/[^a-zA-Z0-9_]/g, '_');
+
+const labelsOf = (tags: MetricTags): Record<string, string> =>
+  Object.fromEntries(Object.entries(tags).map(([name, value]) => [plain(name), String(value)]));
+
+/** Copies the SDK's counts into the registry. A metric keeps the labels of its first update. */
+export class SdkMetrics {
+  readonly #known = new Map<string, { take: (update: Update) => void }>();
+
+  constructor(
+    private readonly buffer: MetricsBuffer,
+    private readonly registry: Registry,
+    private readonly accounts: ReadonlyMap<string, unknown>,
+  ) {}
+
+  /** Copies what was counted since the last call. */
+  drain(): void {
+    for (const update of this.buffer.retrieveUpdates()) this.#of(update).take(update);
+  }
+
+  #of({ metric: { name, kind, description }, attributes }: Update): { take: (update: Update) => void } {
+    const shown = plain(name);
+    const known = this.#known.get(shown);
+    if (known) return known;
+    const labelNames = Object.keys(labelsOf(attributes));
+    const config = { name: shown, help: description || name, labelNames, registers: [this.registry] };
+    const made = seriesOf(kind, config);
+    const take = ({ attributes: tags, value }: Update): void => {
+      const all = labelsOf(tags);
+      // A caller chooses these names freely, so they are not bounded.
+      if (all.account !== undefined && !this.accounts.has(all.account)) all.account = 'other';
+      if (all.workflow_type !== undefined && !OUR_TYPES.has(all.workflow_type)) all.workflow_type = 'other';
+      const labels = Object.fromEntries(labelNames.map((label) => [label, all[label] ?? '']));
+      made(labels, value);
+    };
+    this.#known.set(shown, { take });
+    return { take };
+  }
+}
+
+interface Config {
+  name: string;
+  help: string;
+  labelNames: string[];
+  registers: Registry[];
+}
+
+function seriesOf(
+  kind: Update['metric']['kind'],
+  config: Config,
+): (labels: Record<string, string>, value: number) => void {
+  if (kind === 'counter') {
+    const counter = new Counter(config);
+    return (labels, value) => counter.inc(labels, value);
+  }
+  if (kind === 'histogram') {
+    const histogram = new Histogram({ ...config, buckets: SECONDS });
+    return (labels, value) => histogram.observe(labels, value);
+  }
+  const gauge = new Gauge(config);
+  return kind === 'gauge' ? (labels, value) => gauge.set(labels, value) : (labels, value) => gauge.inc(labels, value);
 }

@@ -1,7 +1,7 @@
 import type { MetricsBuffer } from '@temporalio/worker';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { SdkMetrics } from '../../src/monitoring/sdk-metrics.js';
+import { SdkMetrics } from '../../src/worker/monitor.js';
 
 const failed = (workflowType: string) => ({
   metric: { name: 'temporal_workflow_task_execution_failed', kind: 'counter', description: 'failed', valueType: 'int' },

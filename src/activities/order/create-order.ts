@@ -34,8 +34,8 @@ import {
   verdictOfError,
   wireRequest,
 } from './create-attempt.js';
+import { probePatience } from './gathering.js';
 import { aboveLimits, capsFor, capsOn, exceededCap, readTerms, refuseBeyondLimits, type Terms } from './limits.js';
-import { probePatience } from './patience.js';
 import { probe, probeFirst } from './probe.js';
 import { staleBasis } from './read-outcome.js';
 import { circumstancesOf, elsewhereOf, sentToOf } from './sent-to.js';
@@ -78,10 +78,7 @@ export function createOrderActivity(deps: ActivityDeps) {
   };
 }
 
-/**
- * Returns the verdict after a repeated attempt: the previous one may have sent, or still send. Only
- * the workflow's readings can tell.
- */
+/** Returns the verdict of a repeated attempt: the previous one may have sent, or still send. */
 function leftOpen(deps: ActivityDeps, account: Account, attempt: CreateOrderInput): CreateAnswer {
   const closed = sendGate(attempt);
   if (closed) return { ...closed, ...circumstancesOf(deps, account) };
@@ -94,18 +91,14 @@ function leftOpen(deps: ActivityDeps, account: Account, attempt: CreateOrderInpu
   return { kind: 'uncertain', reason, timedOut: true, pace: protectionsIn(deps, account).pace, runId: runId(), sentTo };
 }
 
-/**
- * Request with `notes` on passed checks. `invalid`: it is refused unless the probe finds its order.
- */
+/** Request with `notes` on checks. `invalid`: refused unless the probe finds its order. */
 interface Checked {
   request: CreateRequest;
   notes: Set<string>;
   invalid?: ApplicationFailure;
 }
 
-/**
- * Checks the request. Throws InvalidOrder, unless it may have been sent under less strict checks.
- */
+/** Checks the request. Throws InvalidOrder, unless looser checks may have let it be sent. */
 function checkedRequest(deps: ActivityDeps, account: Account, attempt: CreateOrderInput): Checked {
   const { type, input, followUp = false } = attempt;
   const { formatChecks } = account;
@@ -222,10 +215,7 @@ const probeBefore = (account: Account, attempt: CreateOrderInput, request: Creat
     ? probeFirst(account, attempt.type, request, probePatience(account, heldUp))
     : probe(account.service, attempt.type, request);
 
-/**
- * Returns why nothing may be sent, after the workflow's decision (`next-action.ts`); undefined if
- * it may. Only an activity knows the run that it serves.
- */
+/** Returns why nothing may be sent, after the workflow's decision in `next-action.ts`. */
 function sendGate({ permission, firstExecutionRunId, provenIn }: CreateOrderInput): CreateVerdict | undefined {
   if (permission === 'none') return { kind: 'uncertain', reason: 'an earlier create is not proven absent' };
   const permittedIn = permission === 'first' ? firstExecutionRunId : (provenIn ?? runId());

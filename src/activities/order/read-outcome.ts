@@ -24,8 +24,8 @@ import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { noReading, retryOrTell } from '../failures.js';
 import { ordersOfIds } from '../orders-of-ids.js';
 import { notSentBecause } from './create-attempt.js';
+import { patience } from './gathering.js';
 import type { KnownOrder } from './grouped-look-ups.js';
-import { patience } from './patience.js';
 import { elsewhereOf, isOtherEndpoint } from './sent-to.js';
 
 /** Fields on which status and list item must agree before money moves. */
