@@ -1,5 +1,5 @@
 import { orderWorkflowId, receivedWorkflowId } from '../contract/names.js';
-import { createAllowance } from './allowance.js';
+import { createAllowance } from '../http-port/allowance.js';
 import { readHint, readReceivedHint } from './callback-body.js';
 import {
   type OrderTarget,

@@ -5,10 +5,10 @@ import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { DecisionRecord, OrderState } from '../contract/order/messages.js';
 import { isMalformed, type Order } from '../contract/service-objects.js';
+import { withoutWallets } from '../contract/shown-json.js';
 import type { OnlyByCommand } from '../contract/signature.js';
 import { attentionWords, CANCEL_REQUESTED, NOTHING_TO_DECIDE } from '../contract/words.js';
 import { printableLine } from '../print.js';
-import { withoutWallets } from './shown-json.js';
 
 /** Rows of cells in aligned columns, each in one line: some texts come from the service. */
 export function table(rows: readonly (readonly string[])[]): string {

@@ -1,11 +1,11 @@
-import { maskWallet, maskWords } from '../contract/masking.js';
-import { maskWallets } from '../contract/wallets.js';
+import { maskWallet, maskWords } from './masking.js';
+import { maskWallets } from './wallets.js';
 
 /** Fields of orders and decisions that name a wallet: shown by their last characters. */
-const WALLETS = new Set(['wallet', 'wallet_from', 'wallet_to']);
+const WALLETS: ReadonlySet<string> = new Set(['wallet', 'wallet_from', 'wallet_to']);
 
 /** Fields whose every text is somebody's own: memos, details of payees, clients. Amounts and states in them are not. */
-const PRIVATE = new Set([
+const PRIVATE: ReadonlySet<string> = new Set([
   'wallet_memo',
   'wallet_memo_from',
   'wallet_memo_to',
@@ -16,10 +16,10 @@ const PRIVATE = new Set([
   'withdraw_to_user',
   'client_info',
 ]);
-const NOT_PRIVATE = new Set(['amount', 'status', 'currency']);
+const NOT_PRIVATE: ReadonlySet<string> = new Set(['amount', 'status', 'currency']);
 
 /** Free text, which may hold anything. */
-const TEXTS = new Set(['description', 'error_message']);
+const TEXTS: ReadonlySet<string> = new Set(['description', 'error_message']);
 
 /** Where a client has to pay. */
 const IN_FULL = /^(?:address|deposit_(?:address|memo|url))$/;

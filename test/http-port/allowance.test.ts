@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAllowance } from '../../src/receiver/allowance.js';
+import { createAllowance } from '../../src/http-port/allowance.js';
 import { MAX_STARTS_PER_MINUTE, STARTS } from '../../src/receiver/spare-temporal.js';
 
 const MINUTE_MS = 60_000;
