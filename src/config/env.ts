@@ -1,8 +1,8 @@
 /** Environment as read at start. `config.ts` is the only place of `src` that looks at `process.env`. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Who reads a setting: W the worker, R the receiver, C the codec endpoint, L the library and the starter. */
-export type Reader = 'W' | 'R' | 'C' | 'L';
+/** Reader of a setting: worker, receiver, API, codec endpoint, or L the library and the starter. */
+export type Reader = 'W' | 'R' | 'A' | 'C' | 'L';
 
 /** Bad configuration: one line per mistake, each naming its variable and never showing a value. */
 export class ConfigError extends Error {

@@ -11,8 +11,8 @@ import { workerSettingsFindings } from './worker-settings.js';
 /** The longest time that one check may take; all run at once. */
 const CHECK_WITHIN_MS = 4_500;
 
-/** Who is checked: W the worker, R the receiver. */
-export type Checked = 'W' | 'R';
+/** Process that is checked: W the worker, R the receiver, A the API. */
+export type Checked = 'W' | 'R' | 'A';
 
 interface Check {
   name: string;
@@ -26,7 +26,7 @@ interface Check {
 
 /** Every check there is, each behind the one that it comes after. `doctor`, the starts and running workers go by this one table. */
 const CHECKS: readonly Check[] = [
-  { name: 'namespace', by: 'WR', after: 'temporal', askTemporal: namespaceFindings },
+  { name: 'namespace', by: 'WRA', after: 'temporal', askTemporal: namespaceFindings },
   { name: 'retention', by: 'W', after: 'namespace', askTemporal: retentionFindings },
   { name: 'worker-settings', by: 'W', after: 'namespace', askTemporal: workerSettingsFindings },
   { name: 'search-attributes', by: 'W', after: 'namespace', askTemporal: attributeFindings },
