@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { BatchHandle } from '../client/batches.js';
 import { checkBatchInput } from '../client/checked-input.js';
+import { RefusedError } from '../client/errors.js';
 import type { PaymentOrders } from '../client.js';
 import type { BatchInput, BatchPlan } from '../contract/batch/batch.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
@@ -37,9 +38,11 @@ function readBatch(
   return { input: checkBatchInput({ ...given, startedBy }, options), options };
 }
 
-/** Throws Refusal if a plan moves more than the key allows. */
+/** Throws Refusal if a plan moves more than the key allows, or if there is no plan yet. */
 const requirePlanned = (caller: Caller, plan: BatchPlan | undefined): void =>
-  requireAmounts(caller, plan?.currencies.map(({ currency, total }) => ({ currency, amount: total })) ?? []);
+  requireAmounts(caller, plan?.currencies.map(({ currency, total }) => ({ currency, amount: total })) ?? [{}]);
+
+const OTHER_DIGEST = 'the digest is not that of its plan';
 
 /** Adds the routes of batches. */
 export function addBatchRoutes(api: Api, { batches }: PaymentOrders): void {
@@ -117,7 +120,12 @@ export function addBatchRoutes(api: Api, { batches }: PaymentOrders): void {
       const { caller, params, query } = request;
       const handle = handleOf(caller, params.id, query);
       const given = bodyBy(request, approveBody);
-      if (caller.key?.maxAmount) requirePlanned(caller, (await handle.state()).plan);
+      if (caller.key?.maxAmount) {
+        const { plan } = await handle.state();
+        requirePlanned(caller, plan);
+        // What was judged must be what is approved.
+        if (plan?.digest !== given.digest) throw new RefusedError('batch', handle.batchId, 'instruction', OTHER_DIGEST);
+      }
       await handle.approve({ ...given, by: actorOf(caller, 'by', given.by) });
       return shown(handle);
     },

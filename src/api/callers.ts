@@ -15,8 +15,8 @@ export interface Caller {
 
 /** An amount that a request may move. */
 interface Moved {
-  amount: string | undefined;
-  currency: string | undefined;
+  amount?: string | undefined;
+  currency?: string | undefined;
 }
 
 const NO_KEY: Refusal['problem'] = {

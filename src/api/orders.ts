@@ -7,14 +7,16 @@ import {
   UnknownIdError,
   UnresolvedError,
 } from '../client/errors.js';
+import { readFirstInput } from '../client/history.js';
 import { toEntry } from '../client/list-orders.js';
 import type { OrderHandle } from '../client/order-handle.js';
 import { describeRun } from '../client/standing.js';
+import { callTemporal } from '../client/temporal-calls.js';
 import type { HandleOptions, PaymentOrders } from '../client.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderInput } from '../contract/order/input-and-result.js';
-import { DECIDE_ACTIONS, type Decision, type OrderState } from '../contract/order/messages.js';
-import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
+import { DECIDE_ACTIONS, type DecideAction, type Decision, type OrderState } from '../contract/order/messages.js';
+import { ORDER_TYPES, type OrderType, workflowTypeOf } from '../contract/order/types.js';
 import { SHOWN_STATUSES } from '../contract/service-objects.js';
 import { withoutWallets } from '../contract/shown-json.js';
 import { FORMAT_CHECKS } from '../validation/field-errors.js';
@@ -133,6 +135,22 @@ async function showOrder(orders: PaymentOrders, handle: OrderHandle): Promise<un
   return withoutWallets({ ...entry, order, state });
 }
 
+/** Decisions that may move money. */
+const MOVING: readonly DecideAction[] = ['resend', 'finish', 'revert', 'approve'];
+
+/**
+ * Throws Refusal for a decision that may move money of an order above the limits of a key. A
+ * follow-up never moves more than its order left.
+ */
+async function requireDecidable(caller: Caller, { client }: PaymentOrders, handle: OrderHandle, decision: Decision) {
+  const { action, amount, currency } = decision;
+  if (!caller.key?.maxAmount || !MOVING.includes(action)) return;
+  const { workflowType, input } = await callTemporal(client, () => readFirstInput(client, handle.workflowId));
+  const type = ORDER_TYPES.find((one) => workflowTypeOf(one) === workflowType);
+  const approved = currency === undefined ? [] : [{ amount, currency }];
+  requireAmounts(caller, [...(type ? amountsOf(type, input) : [{}]), ...approved]);
+}
+
 /** Adds the routes of single orders. */
 export function addOrderRoutes(api: Api, orders: PaymentOrders): void {
   const handleOf = (caller: Caller, id: string, { received, ...query }: HandleOptions & { received?: boolean }) => {
@@ -219,8 +237,7 @@ export function addOrderRoutes(api: Api, orders: PaymentOrders): void {
       const handle = handleOf(caller, params.id, query);
       const given = bodyBy(request, decisionBody);
       const decision = { ...given, by: actorOf(caller, 'by', given.by) } as Decision;
-      const { action, amount, currency } = decision;
-      if (action === 'approve') requireAmounts(caller, [{ amount, currency }]);
+      await requireDecidable(caller, orders, handle, decision);
       const { orderId, account } = handle;
       return withoutWallets({ orderId, account, state: shownState(await handle.decide(decision)) });
     },

@@ -8,7 +8,11 @@ let api: Awaited<ReturnType<typeof runApi>>;
 
 beforeAll(async () => {
   api = await runApi(lab.orders, {
-    keys: [apiKey('all', { name: 'Back Office' }), apiKey('other', { accounts: ['other'] })],
+    keys: [
+      apiKey('all', { name: 'Back Office' }),
+      apiKey('other', { accounts: ['other'] }),
+      apiKey('small', { maxAmount: { usd: '12' } }),
+    ],
   });
 });
 
@@ -63,10 +67,11 @@ describe('a start', () => {
 
   test('for an account that no worker serves is answered 503, and waits', async () => {
     const id = newOrderId('api-unserved');
-    const answer = await start({ ...withdraw(id), account: 'other' }, '?wait=1', 'other');
+    const answer = await start({ ...withdraw(id), account: 'other' }, '?wait=12', 'other');
     expect(answer).toMatchObject({ status: 503, body: { code: 'noWorker' } });
     expect(answer.headers.get('retry-after')).toBe('5');
     expect(answer.body.detail).toContain('Repeat the same request, which is safe');
+    expect(await get(`/${id}?account=other`, 'other')).toMatchObject({ status: 200, body: { status: 'open' } });
   });
 });
 
@@ -80,8 +85,9 @@ describe('an order', () => {
     expect(body.state.attention.allowed).toContain('accept');
     const { revision, runId } = body.state;
     expect(body.state.decisions.every(({ decision }: { decision: object }) => !('by' in decision))).toBe(true);
-    const decide = (decision: object) => api.call('POST', `/v1/orders/${id}/decisions`, decision, 'all');
+    const decide = (decision: object, key = 'all') => api.call('POST', `/v1/orders/${id}/decisions`, decision, key);
     const decision = { action: 'accept', reason: 'agreed with the client', revision, runId };
+    expect(await decide({ ...decision, action: 'finish' }, 'small')).toMatchObject({ status: 403 });
     expect(await decide({ ...decision, by: 'Somebody' })).toMatchObject({
       status: 422,
       body: { fields: [{ field: 'by' }] },
@@ -112,22 +118,31 @@ describe('an order', () => {
   });
 });
 
-test('a list with a cursor misses nothing and shows nothing twice', async () => {
+test('a list with a cursor misses nothing while orders end, and shows nothing twice afterwards', async () => {
   const ids = Array.from({ length: 7 }, () => newOrderId('api-list'));
   const batchId = newOrderId('api-list-batch');
-  await Promise.all(ids.map((id) => start({ ...withdraw(id), batchId })));
   const filter = `batch=${batchId}&limit=3`;
-  await expect.poll(async () => (await get(`?batch=${batchId}`)).body.orders.length, { timeout: 60_000 }).toBe(7);
-  const found: string[] = [];
-  let path = `?${filter}`;
-  for (let pages = 0; pages < 5 && path !== ''; pages += 1) {
-    const { status, body } = await get(path);
-    expect(status).toBe(200);
-    found.push(...body.orders.map(({ orderId }: { orderId: string }) => orderId));
-    path = body.cursor ? `?${filter}&cursor=${body.cursor}` : '';
-  }
-  expect(path).toBe('');
-  expect(found.toSorted()).toEqual(ids.toSorted());
+  const listed = async (): Promise<{ orderId: string; closedAt?: string }[]> => {
+    const found = [];
+    let path = `?${filter}`;
+    for (let pages = 0; pages < 6 && path !== ''; pages += 1) {
+      const { status, body } = await get(path);
+      expect(status).toBe(200);
+      found.push(...body.orders);
+      path = body.cursor ? `?${filter}&cursor=${body.cursor}` : '';
+    }
+    expect(path).toBe('');
+    return found;
+  };
+  const idsOf = (found: { orderId: string }[]) => found.map(({ orderId }) => orderId);
+  await Promise.all(ids.map((id) => start({ ...withdraw(id), batchId })));
+  await expect
+    .poll(async () => new Set(idsOf((await get(`?batch=${batchId}`)).body.orders)).size, { timeout: 60_000 })
+    .toBe(7);
+  expect([...new Set(idsOf(await listed()))].toSorted()).toEqual(ids.toSorted());
+  const allEnded = async () => (await listed()).filter(({ closedAt }) => closedAt).length;
+  await expect.poll(allEnded, { timeout: 60_000 }).toBe(7);
+  expect(idsOf(await listed()).toSorted()).toEqual(ids.toSorted());
   const { cursor } = (await get(`?${filter}`)).body;
   for (const bad of [`batch=other&cursor=${cursor}`, `${filter}&cursor=x`, `${filter}&cursor=${cursor.slice(0, 15)}`])
     expect(await get(`?${bad}`)).toMatchObject({ status: 422, body: { fields: [{ field: 'cursor' }] } });

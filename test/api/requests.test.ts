@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { problemOf } from '../../src/api/problems.js';
-import { FailedError } from '../../src/client/errors.js';
+import { FailedError, TemporalUnreachableError } from '../../src/client/errors.js';
 import type { PaymentOrders } from '../../src/client.js';
 import { ORDER_FAILURES } from '../../src/contract/failures.js';
 import { type Answer, apiKey, runApi } from './api.fixture.js';
@@ -43,6 +43,8 @@ test('what no route reads is a problem that says so', async () => {
     status: 413,
     code: 'unreadable',
   });
+  expectProblem(await api.call('GET', '/v1/orders/%E0%A4%A'), { status: 400, code: 'unreadable' });
+  expectProblem(await api.call('DELETE', '/v1/orders/o-1'), { status: 404, code: 'noRoute' });
   const text = await fetch(`${api.url}/v1/orders`, {
     method: 'POST',
     body: 'x',
@@ -125,6 +127,15 @@ test('the log holds no key, wallet or body', async () => {
   const log = withKeys.lines.join('');
   expect(log).toContain('/v1/orders/:id');
   for (const secret of ['Bearer', '4111111111111111', '5555555555554444', '12.50']) expect(log).not.toContain(secret);
+});
+
+test('an unreachable Temporal is answered by what it means, not by where it is', () => {
+  const { status, code, detail } = problemOf(
+    new TemporalUnreachableError('inside.example:7233', 'payments', 'refused'),
+  );
+  expect([status, code]).toEqual([503, 'unreachable']);
+  expect(detail).toContain('Repeat the same request with the same ids, which is safe');
+  expect(detail).not.toMatch(/inside|payments/);
 });
 
 test('every failure of an order has a status of its own row', () => {
