@@ -3,6 +3,7 @@ import type { BatchHandle } from '../client/batches.js';
 import { checkBatchInput } from '../client/checked-input.js';
 import { RefusedError } from '../client/errors.js';
 import type { PaymentOrders } from '../client.js';
+import type { Verb } from '../config.js';
 import type { BatchInput, BatchPlan } from '../contract/batch/batch.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import { withoutWallets } from '../contract/shown-json.js';
@@ -107,65 +108,48 @@ export function addBatchRoutes(api: Api, { batches }: PaymentOrders): void {
     handler: async ({ caller, params, query }) => shown(handleOf(caller, params.id, query)),
   });
 
-  api.post('/v1/batches/:id/approve', {
-    config: { verbs: ['approve'] },
-    schema: {
-      summary: 'Approves the plan with this digest',
-      description: 'The key names who approves, who must not be who started it.',
-      ...aboutOne,
-      body: approveBody,
-      response: answers({ 200: 'The state after it', ...refusals }),
-    },
-    handler: async (request) => {
-      const { caller, params, query } = request;
-      const handle = handleOf(caller, params.id, query);
-      const given = bodyBy(request, approveBody);
-      if (caller.key?.maxAmount) {
-        const { plan } = await handle.state();
-        requirePlanned(caller, plan);
-        // What was judged must be what is approved.
-        if (plan?.digest !== given.digest) throw new RefusedError('batch', handle.batchId, 'instruction', OTHER_DIGEST);
-      }
-      await handle.approve({ ...given, by: actorOf(caller, 'by', given.by) });
-      return shown(handle);
-    },
-  });
-
-  for (const verb of ['pause', 'stop'] as const) {
-    api.post(`/v1/batches/:id/${verb}`, {
-      config: { verbs: ['start', 'approve'] },
-      schema: {
-        summary: verb === 'pause' ? 'Starts no more orders until resume' : 'Starts no more orders at all',
-        description: 'Orders that were started are followed to their end.',
-        ...aboutOne,
-        body: haltBody,
-        response: answers({ 200: 'The state after it', ...refusals }),
-      },
+  /** Adds a route that tells a batch something, and answers with its state. */
+  function addUpdate<B extends z.ZodType>(
+    name: 'approve' | 'pause' | 'resume' | 'stop',
+    { verbs, summary, body }: { verbs: readonly Verb[]; summary: string; body: B },
+    update: (handle: BatchHandle, given: z.output<B>, caller: Caller) => Promise<void>,
+  ): void {
+    const response = answers({ 200: 'The state after it', ...refusals });
+    api.post(`/v1/batches/:id/${name}`, {
+      config: { verbs },
+      schema: { summary, ...aboutOne, body: body as z.ZodType, response },
       handler: async (request) => {
         const { caller, params, query } = request;
         const handle = handleOf(caller, params.id, query);
-        const { by, reason } = bodyBy(request, haltBody);
-        await handle[verb]({ reason, by: actorOf(caller, 'by', by) });
-        return shown(handle);
+        await update(handle, bodyBy(request, body), caller);
+        // It was taken: a state that nobody answers must not say otherwise.
+        return shown(handle).catch(() => ({ batchId: handle.batchId, account: handle.account }));
       },
     });
   }
 
-  api.post('/v1/batches/:id/resume', {
-    config: { verbs: ['approve'] },
-    schema: {
-      summary: 'Continues after a pause',
-      ...aboutOne,
-      body: resumeBody,
-      response: answers({ 200: 'The state after it', ...refusals }),
-    },
-    handler: async (request) => {
-      const { caller, params, query } = request;
-      const handle = handleOf(caller, params.id, query);
-      const given = bodyBy(request, resumeBody);
-      if (caller.key?.maxAmount) requirePlanned(caller, (await handle.state()).plan);
-      await handle.resume({ ...given, by: actorOf(caller, 'by', given.by) });
-      return shown(handle);
-    },
+  const approve = { verbs: ['approve'], summary: 'Approves the plan with this digest', body: approveBody } as const;
+  addUpdate('approve', approve, async (handle, given, caller) => {
+    if (caller.key?.maxAmount) {
+      const { plan } = await handle.state();
+      requirePlanned(caller, plan);
+      // What was judged must be what is approved.
+      if (plan?.digest !== given.digest) throw new RefusedError('batch', handle.batchId, 'instruction', OTHER_DIGEST);
+    }
+    await handle.approve({ ...given, by: actorOf(caller, 'by', given.by) });
   });
+
+  const resume = { verbs: ['approve'], summary: 'Continues after a pause', body: resumeBody } as const;
+  addUpdate('resume', resume, async (handle, given, caller) => {
+    if (caller.key?.maxAmount) requirePlanned(caller, (await handle.state()).plan);
+    await handle.resume({ ...given, by: actorOf(caller, 'by', given.by) });
+  });
+
+  const halt = { verbs: ['start', 'approve'], body: haltBody } as const;
+  addUpdate('pause', { ...halt, summary: 'Starts no more orders until resume' }, (handle, { by, reason }, caller) =>
+    handle.pause({ reason, by: actorOf(caller, 'by', by) }),
+  );
+  addUpdate('stop', { ...halt, summary: 'Starts no more orders at all' }, (handle, { by, reason }, caller) =>
+    handle.stop({ reason, by: actorOf(caller, 'by', by) }),
+  );
 }
