@@ -42,6 +42,10 @@ const MAY_IMPORT: Record<string, string[]> = {
     ...['preflight', 'monitoring', 'http-port', 'contract', 'client', 'temporal', 'config', 'process'],
     'print',
   ],
+  api: [
+    ...['preflight', 'monitoring', 'http-port', 'contract', 'validation', 'client', 'temporal', 'config', 'process'],
+    'print',
+  ],
   codec: ['contract', 'http-port', 'temporal', 'config', 'process', 'print'],
   // The workflows as workers run and replay them; it holds no secret.
   bundle: ['contract', 'temporal', 'types config'],

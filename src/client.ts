@@ -9,7 +9,14 @@ import {
   decideAll,
   planDecisions,
 } from './client/decide-all.js';
-import { listOrders, type OrderFilter, type OrderListEntry } from './client/list-orders.js';
+import {
+  listOrderPage,
+  listOrders,
+  type OrderFilter,
+  type OrderListEntry,
+  type OrderPage,
+  type OrderPageFilter,
+} from './client/list-orders.js';
 import { OrderHandle } from './client/order-handle.js';
 import { type ReconcileOptions, reconcile } from './client/reconcile.js';
 import { checkTimeout, type WaitOptions } from './client/remote-run.js';
@@ -135,6 +142,11 @@ export class PaymentOrders {
   /** Returns orders known to Temporal, newest first. Throws InvalidInputError. */
   list(filter: OrderFilter = {}): Promise<OrderListEntry[]> {
     return listOrders(this.#client, filter);
+  }
+
+  /** Returns one page of that list. Its `cursor` selects the next one. Throws InvalidInputError. */
+  listPage(filter: OrderPageFilter = {}): Promise<OrderPage> {
+    return listOrderPage(this.#client, filter);
   }
 
   /** Returns which orders would take the same decision for the same reason. Decides nothing. */

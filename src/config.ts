@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmdirSync, statSync } from 'node:
 import { join } from 'node:path';
 import { type AccountConfig, readAccounts } from './config/accounts.js';
 import { isLoopback } from './config/addresses.js';
+import { readApiKeys } from './config/api-keys.js';
 import { readApprovers } from './config/approvers.js';
 import { type Encryption, encryptionOf } from './config/encryption-keys.js';
 import { type Env, Problems, type Reader } from './config/env.js';
@@ -14,6 +15,7 @@ import { readTemporalTarget } from './config/temporal-connection.js';
 import type { Pace } from './contract/order/activities.js';
 
 export type { AccountConfig } from './config/accounts.js';
+export type { ApiKey, Verb } from './config/api-keys.js';
 export type { Approvers } from './config/approvers.js';
 export { loadApproverKey } from './config/approvers.js';
 export type { Encryption, EncryptionKey } from './config/encryption-keys.js';
@@ -161,6 +163,25 @@ export const loadReceiverConfig = (env: Env = process.env) =>
     monitoring: monitoringOf(settings),
     allowed: allowedBy(env, 'R'),
   }));
+
+/** Reads the API's configuration, without secrets of the payment service. Throws ConfigError. */
+export const loadApiConfig = (env: Env = process.env) =>
+  load(env, 'A', ({ settings, problems }) => {
+    const { API_ADDRESS: address, API_KEYS_FILE: file } = settings;
+    if (!file && !isLoopback(address.host)) {
+      const why = 'without keys everybody who reaches it may pay';
+      problems.add('API_KEYS_FILE', `is required where API_ADDRESS is reached from other machines: ${why}`);
+    }
+    return {
+      ...address,
+      /** Absent = every local caller may do everything. */
+      keys: file ? readApiKeys(file, problems) : undefined,
+      requestsPerSecond: settings.API_REQUESTS_PER_SECOND,
+      ...encryptionOf(settings, problems),
+      monitoring: monitoringOf(settings),
+      allowed: allowedBy(env, 'A'),
+    };
+  });
 
 /** Reads the payload encryption for Temporal clients; {} = none. Throws ConfigError. */
 export const loadEncryption = (env: Env = process.env): Encryption =>

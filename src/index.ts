@@ -24,7 +24,7 @@ export {
   UnknownIdError,
   UnresolvedError,
 } from './client/errors.js';
-export type { ListedAttention, OrderFilter, OrderListEntry } from './client/list-orders.js';
+export type { ListedAttention, OrderFilter, OrderListEntry, OrderPage, OrderPageFilter } from './client/list-orders.js';
 export { OrderHandle } from './client/order-handle.js';
 export type { ReconcileOptions, ReconcileState } from './client/reconcile.js';
 export type { WaitOptions } from './client/remote-run.js';

@@ -9,11 +9,13 @@ import { resolveTemporal } from '../temporal/resolve.js';
 import { type StackProcess, startProcess } from './processes.js';
 import { step } from './step.js';
 
-/** Everything running: Temporal with its Web UI, sandbox, worker and receiver, each a process of its own. */
+/** Everything running: Temporal with its Web UI, sandbox, worker, receiver and API, each a process of its own. */
 export interface Stack {
   temporal: { address: string; namespace: string; uiUrl?: string };
   sandbox: { url: string; adminUrl: string };
   receiverUrl: string;
+  /** Without keys: everybody on this machine may ask it. */
+  apiUrl: string;
   /** Health and metrics of worker and receiver. */
   metricsUrls: readonly string[];
   /** BATCH_DIR of the worker. */
@@ -43,6 +45,7 @@ const SANDBOX_PORT = 4010;
 const SANDBOX_ADMIN_PORT = 4011;
 const WORKER_METRICS_PORT = 9464;
 const RECEIVER_METRICS_PORT = 9465;
+const API_PORT = 8088;
 
 /** The wanted port where it is free, so that tools find the server by default; another one otherwise. */
 const preferredPort = (wanted: number): Promise<number> => freePort(wanted).catch(() => freePort());
@@ -91,13 +94,16 @@ export async function startStack(pace: Record<string, string> = DEMO_PACE): Prom
         }),
       ),
     );
-    const failed = Promise.race([sandbox.failed, receiver.failed, worker.failed]);
+    const apiEnv = { ...temporalEnv, API_ADDRESS: `127.0.0.1:${await preferredPort(API_PORT)}` };
+    const api = await step('API', () => running(startProcess('api', 'src/api.ts', apiEnv)));
+    const failed = Promise.race([sandbox.failed, receiver.failed, worker.failed, api.failed]);
     failed.catch(() => undefined);
     const { address, namespace, uiUrl } = temporal;
     return {
       temporal: { address, namespace, ...(uiUrl && { uiUrl }) },
       sandbox: { url: serviceUrl, adminUrl: field(sandbox.ready, 'admin') },
       receiverUrl,
+      apiUrl: field(api.ready, 'api'),
       metricsUrls: metrics.map((address) => `http://${address}/metrics`),
       batchDir: BATCH_DIR,
       failed,
@@ -166,7 +172,7 @@ async function startTemporal(log: (line: string) => void) {
 
 /** What processes of ours may know of the environment: none of the caller's own settings of this product. */
 function inherited(): Record<string, string> {
-  const foreign = /^(PAYMENT|CALLBACK|ORDER|SANDBOX|TEMPORAL|BATCH|REPORT|PAYLOAD|CODEC)_/;
+  const foreign = /^(PAYMENT|CALLBACK|ORDER|SANDBOX|TEMPORAL|BATCH|REPORT|PAYLOAD|CODEC|API)_/;
   const kept = Object.entries(process.env).filter(([name, value]) => value !== undefined && !foreign.test(name));
   return Object.fromEntries(kept) as Record<string, string>;
 }

@@ -4,6 +4,7 @@ import { INTERNAL_OPTIONS, type OrderInput } from '../contract/order/input-and-r
 import type { OrderType } from '../contract/order/types.js';
 import { validateBatchInput } from '../validation/batch-input.js';
 import type { FormatChecks } from '../validation/field-errors.js';
+import type { JsonInput } from '../validation/json-input.js';
 import { validateOrderInput } from '../validation/order-input.js';
 import { InvalidInputError } from './errors.js';
 
@@ -31,3 +32,19 @@ export function checkOrderInput<T extends OrderType>(type: T, input: unknown, op
 /** Returns the checked input of a batch. Throws InvalidInputError with every bad field. */
 export const checkBatchInput = (input: unknown, { formatChecks }: CheckOptions = {}): BatchInput =>
   accepted(validateBatchInput(input, formatChecks));
+
+/** Value of a file or body, and the amounts in it that were numbers. */
+export type ParsedInput = Omit<JsonInput, 'problem'>;
+
+/** Runs a check and adds amounts that were numbers. Throws InvalidInputError with all bad fields. */
+export function checkWith<T>({ value, errors }: ParsedInput, check: (value: unknown) => T): T {
+  try {
+    const checked = check(value);
+    if (errors.length === 0) return checked;
+  } catch (error) {
+    if (!(error instanceof InvalidInputError) || errors.length === 0) throw error;
+    const others = error.fields.filter(({ field }) => errors.every((amount) => amount.field !== field));
+    throw new InvalidInputError([...errors, ...others]);
+  }
+  throw new InvalidInputError(errors);
+}

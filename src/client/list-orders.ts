@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   type Client,
   isGrpcServiceError,
@@ -5,6 +6,7 @@ import {
   ServiceError,
   type WorkflowExecutionInfo,
 } from '@temporalio/client';
+import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
 import * as z from 'zod';
 import { ATTENTION_CODES, type AttentionCode } from '../contract/attention.js';
 import {
@@ -18,9 +20,11 @@ import {
 } from '../contract/names.js';
 import { ORDER_TYPES, type OrderType, workflowTypeOf } from '../contract/order/types.js';
 import { SHOWN_STATUSES } from '../contract/service-objects.js';
+import { GRPC, grpcStatus } from '../temporal.js';
 import { checkedBy } from '../validation/field-errors.js';
 import { shownName } from '../validation/request-schemas.js';
 import { accepted } from './checked-input.js';
+import { InvalidInputError } from './errors.js';
 import { standingOfRun } from './standing.js';
 import { callTemporal } from './temporal-calls.js';
 
@@ -45,8 +49,24 @@ export interface OrderFilter {
   /** Includes stopped orders. */
   needsAttention?: boolean;
   batchId?: string;
+  /** ISO time. Selects orders whose workflow ended later. */
+  endedAfter?: string;
   /** Maximum number of entries, newest first. Default: 50. */
   limit?: number;
+}
+
+/** Selects one page of orders. */
+export interface OrderPageFilter extends OrderFilter {
+  /** Cursor of the page before; absent for the first one. */
+  cursor?: string;
+  /** Without `account`: selects the orders of these accounts. */
+  accounts?: Iterable<string>;
+}
+
+/** One page of a list; the last one has no cursor. It may hold fewer orders than its limit. */
+export interface OrderPage {
+  orders: OrderListEntry[];
+  cursor?: string;
 }
 
 const STATUSES = [...SHOWN_STATUSES, STOPPED];
@@ -58,6 +78,7 @@ const filterSchema = z
     status: z.enum(STATUSES, `must be one of ${STATUSES.join(', ')}`),
     needsAttention: z.boolean(),
     batchId: z.string(),
+    endedAfter: z.iso.datetime({ offset: true, error: 'must be an ISO time such as 2026-11-27T18:00:00Z' }),
     limit: z.int().min(1).max(MAX_LIMIT),
   })
   .partial();
@@ -65,10 +86,13 @@ const filterSchema = z
 const startsWith = (account: string) => (kind: string) => `WorkflowId STARTS_WITH ${quoted(`${kind}:${account}:`)}`;
 
 /** Returns the visibility query of a filter. Every value becomes a literal. */
-export function orderQuery({ account, status, needsAttention, batchId }: OrderFilter): string {
+export function orderQuery({ account, status, needsAttention, batchId, endedAfter, ...page }: OrderPageFilter): string {
   const terms = [`WorkflowType IN (${orderTypes})`];
+  const accounts = account === undefined ? page.accounts && [...page.accounts] : [account];
   // Selects by workflow id: an order that was started by hand may lack search attributes.
-  if (account !== undefined) terms.push(`(${['order', 'received'].map(startsWith(account)).join(' OR ')})`);
+  const ofAccount = (one: string) => ['order', 'received'].map(startsWith(one));
+  if (accounts) terms.push(`(${accounts.flatMap(ofAccount).join(' OR ')})`);
+  if (endedAfter !== undefined) terms.push(`CloseTime > ${quoted(new Date(endedAfter).toISOString())}`);
   if (status === STOPPED) terms.push(IS_STOPPED);
   else if (status !== undefined) terms.push(`PaymentOrderStatus = ${quoted(status)}`, IS_NOT_STOPPED);
   if (needsAttention === true) terms.push(`(PaymentNeedsAttention = true OR ${IS_STOPPED})`);
@@ -76,6 +100,9 @@ export function orderQuery({ account, status, needsAttention, batchId }: OrderFi
   if (batchId !== undefined) terms.push(`PaymentBatchId = ${quoted(batchId)}`);
   return terms.join(' AND ');
 }
+
+/** A run of a list, or described. */
+type RunInfo = Omit<WorkflowExecutionInfo, 'raw'>;
 
 /** Reason code of an attention, since when, and the amount (`12.50 usd`) if known. */
 export interface ListedAttention {
@@ -85,7 +112,7 @@ export interface ListedAttention {
 }
 
 /** Returns the attention that a list shows; undefined if there is none. */
-export function attentionIn({ typedSearchAttributes: attributes }: WorkflowExecutionInfo): ListedAttention | undefined {
+export function attentionIn({ typedSearchAttributes: attributes }: RunInfo): ListedAttention | undefined {
   const code = ATTENTION_CODES.find((one) => one === attributes.get(searchAttribute.attentionReason));
   const since = attributes.get(searchAttribute.attentionSince);
   const amount = attributes.get(searchAttribute.amount);
@@ -117,10 +144,10 @@ export interface OrderListEntry {
   closedAt?: Date;
 }
 
-const isStopped = (info: WorkflowExecutionInfo): boolean => standingOfRun(info)?.kind === 'unresolved';
+const isStopped = (info: RunInfo): boolean => standingOfRun(info)?.kind === 'unresolved';
 
 /** Returns the entry of a workflow; undefined if it is no order. */
-export function toEntry(info: WorkflowExecutionInfo): OrderListEntry | undefined {
+export function toEntry(info: RunInfo): OrderListEntry | undefined {
   const ordered = parseOrderWorkflowId(info.workflowId);
   const received = parseReceivedWorkflowId(info.workflowId);
   const account = (ordered ?? received)?.account;
@@ -145,14 +172,58 @@ export function toEntry(info: WorkflowExecutionInfo): OrderListEntry | undefined
   };
 }
 
+/** Returns true if a newer run may have another state. */
+const isOfNow = (info: WorkflowExecutionInfo, { needsAttention }: OrderFilter): boolean =>
+  isStopped(info) || needsAttention === true;
+
 /** Returns the orders that match the filter, newest first. Throws InvalidInputError. */
 export async function listOrders(client: Client, filter: OrderFilter): Promise<OrderListEntry[]> {
   accepted(checkedBy(filterSchema, filter));
-  return firstOf(client, orderQuery(filter), filter.limit ?? DEFAULT_LIMIT, async (info) => {
-    const isOfNow = isStopped(info) || filter.needsAttention === true;
-    // A newer run may have another state.
-    return isOfNow && (await supersededRuns(client, [info])).size > 0 ? undefined : toEntry(info);
-  });
+  return firstOf(client, orderQuery(filter), filter.limit ?? DEFAULT_LIMIT, async (info) =>
+    isOfNow(info, filter) && (await supersededRuns(client, [info])).size > 0 ? undefined : toEntry(info),
+  );
+}
+
+/** Returns one page of the orders that match the filter. Throws InvalidInputError. */
+export async function listOrderPage(client: Client, filter: OrderPageFilter): Promise<OrderPage> {
+  const { cursor, accounts: _, ...shown } = filter;
+  accepted(checkedBy(filterSchema, shown));
+  const query = orderQuery(filter);
+  const { namespace, loadedDataConverter } = client.options;
+  const request = { namespace, query, pageSize: filter.limit ?? DEFAULT_LIMIT, nextPageToken: tokenOf(cursor, query) };
+  const { executions, nextPageToken } = await callTemporal(client, () =>
+    client.workflowService.listWorkflowExecutions(request).catch((error: unknown) => {
+      const isToken = cursor !== undefined && grpcStatus(error)?.code === GRPC.invalidArgument;
+      throw isToken ? badCursor() : error;
+    }),
+  );
+  // Memos are not ours, and might be unreadable.
+  const found = (executions ?? []).map((raw) =>
+    executionInfoFromRaw(Object.assign(raw, { memo: null }), loadedDataConverter, raw, namespace),
+  );
+  const infos = await Promise.all(found);
+  const doubted = infos.filter((info) => isOfNow(info, filter));
+  const superseded = await callTemporal(client, () => supersededRuns(client, doubted));
+  const orders = infos.filter(({ runId }) => !superseded.has(runId)).flatMap((info) => toEntry(info) ?? []);
+  return nextPageToken?.length ? { orders, cursor: cursorOf(nextPageToken, query) } : { orders };
+}
+
+/** Binds a token to its list. A damaged token would be an error of the server. */
+const sealOf = (token: Uint8Array, query: string): string =>
+  createHash('sha256').update(query).update(token).digest('base64url').slice(0, 12);
+
+const cursorOf = (token: Uint8Array, query: string): string =>
+  `${sealOf(token, query)}.${Buffer.from(token).toString('base64url')}`;
+
+const badCursor = (): InvalidInputError =>
+  new InvalidInputError([{ field: 'cursor', reason: 'must be the cursor of the page before, with the same filters' }]);
+
+function tokenOf(cursor: string | undefined, query: string): Uint8Array | undefined {
+  if (cursor === undefined) return undefined;
+  const [seal, text = ''] = cursor.split('.');
+  const token = Buffer.from(text, 'base64url');
+  if (seal !== sealOf(token, query)) throw badCursor();
+  return token;
 }
 
 /** Maps the workflows of a query, newest first. Skips undefined. */

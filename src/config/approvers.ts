@@ -38,7 +38,8 @@ function ed25519Key(text: string): KeyObject | undefined {
 // Shows no text, because somebody may have pasted the private key.
 const publicKey = readBy(ed25519Key, 'must be an Ed25519 public key, the base64 line of its PEM file');
 
-const person = z
+/** Schema of the name of a person or a caller, as decisions show it. */
+export const person = z
   .string()
   .max(120)
   .regex(/^[^\s\p{C}]+( [^\s\p{C}]+)*$/u);

@@ -1,8 +1,8 @@
 /** Environment as read at start. Only `config.ts` reads `process.env`. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Readers of settings: W worker, R receiver, C codec endpoint, L library and starter. */
-export type Reader = 'W' | 'R' | 'C' | 'L';
+/** Readers of settings: W worker, R receiver, A API, C codec endpoint, L library and starter. */
+export type Reader = 'W' | 'R' | 'A' | 'C' | 'L';
 
 /** Invalid configuration: one line per mistake with its variable, never with a value. */
 export class ConfigError extends Error {

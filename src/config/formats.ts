@@ -189,13 +189,14 @@ const CAPS = 'must be JSON such as {"usd": "2000", "btc": "0.5"}: currencies in 
 /** Identities hold at most 1,000 characters. */
 const MAX_CAPS_LENGTH = 400;
 
-const caps = z
+/** Schema of decimal strings by currency. */
+export const amounts = z
   .record(
     z.string().regex(CURRENCY_FORMAT),
     z.string(CAPS).regex(AMOUNT_FORMAT, CAPS).max(MAX_AMOUNT_LENGTH, CAPS),
     CAPS,
   )
-  .refine((amounts) => Object.keys(amounts).length > 0, 'names no currency: unset it if there are no caps');
+  .refine((given) => Object.keys(given).length > 0, 'names no currency: unset it if there are no caps');
 
 /** Schema of a JSON object of decimal strings by currency, as a map. */
 export const amountsByCurrency = z
@@ -206,8 +207,8 @@ export const amountsByCurrency = z
     if (problem) context.addIssue({ code: 'custom', message: problem.startsWith('names') ? problem : CAPS });
     return value;
   })
-  .pipe(caps)
-  .transform((amounts): ReadonlyMap<string, string> => new Map(Object.entries(amounts)));
+  .pipe(amounts)
+  .transform((given): ReadonlyMap<string, string> => new Map(Object.entries(given)));
 
 const INSTANT = z.iso.datetime({ offset: true });
 

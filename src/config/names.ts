@@ -20,6 +20,9 @@ const namesOf = (reader?: Reader): readonly string[] => [
 /** Prefixes of our variables in our processes. */
 const PREFIXES = /^((PAYMENT|APP?ROVER|ORDER|CALLBACK|PAYLOAD|CODEC|BATCH|REPORT|AUDIT)S?|TEMPORAL_TLS)_/;
 
+/** Prefixes in the API only, because other programs use such names, too. */
+const PREFIXES_OF_API = /^API_(ADDR|KEY|REQUEST)/;
+
 /** Prefixes in other programs: a misspelt key must not disable encryption. */
 const PREFIXES_OF_CLIENT = /^PAYLOADS?_ENCRYPTION/;
 
@@ -35,7 +38,8 @@ export function checkNames(env: Env, reader: Reader, problems: Problems): void {
     }
     const asOurs = name.toUpperCase().replaceAll('-', '_');
     const meant = known.find((other) => isMeantBy(asOurs, other));
-    if (!meant && (!prefixes.test(asOurs) || isServiceLink(env, name))) continue;
+    const isOurs = prefixes.test(asOurs) || (reader === 'A' && PREFIXES_OF_API.test(asOurs));
+    if (!meant && (!isOurs || isServiceLink(env, name))) continue;
     const hint = meant ? `did you mean ${meant}?` : 'docs/running.md lists all. Unset it, or rename it';
     problems.add(name.replace(/[^\x21-\x7e]/g, '?'), `is not a setting: ${hint}`);
   }

@@ -156,7 +156,7 @@ export const SETTINGS = {
   },
   PAYLOAD_ENCRYPTION_KEYS: {
     ...{
-      by: 'WRCL',
+      by: 'WRCLA',
       file: true,
       secret: true,
       type: encryptionKeys,
@@ -169,19 +169,31 @@ export const SETTINGS = {
     },
   },
   PAYLOAD_ENCRYPTION: {
-    ...{ by: 'WRL', type: format.oneOf('off', 'on', 'required'), unset: '`off` without keys, `on` with keys' },
+    ...{ by: 'WRLA', type: format.oneOf('off', 'on', 'required'), unset: '`off` without keys, `on` with keys' },
     ...{
       example: 'required',
       about: '`required`: what is plain or for another workflow is refused ([trust.md](trust.md))',
     },
   },
   LOG_LEVEL: {
-    ...{ by: 'WRC', type: format.oneOf('debug', 'info', 'warn', 'error'), default: 'info', example: 'warn' },
+    ...{ by: 'WRCA', type: format.oneOf('debug', 'info', 'warn', 'error'), default: 'info', example: 'warn' },
     about: 'what is logged at least. Logs are JSON lines on stderr',
   },
   METRICS_ADDRESS: {
-    ...{ by: 'WR', type: format.listenAddress(9464), unset: 'none: not shown', example: '127.0.0.1:9464' },
+    ...{ by: 'WRA', type: format.listenAddress(9464), unset: 'none: not shown', example: '127.0.0.1:9464' },
     about: 'where [health and metrics](monitoring.md) are shown, in the clear, to everybody who reaches it',
+  },
+  API_ADDRESS: {
+    ...{ by: 'A', type: format.listenAddress(8088), default: '127.0.0.1:8088', example: '0.0.0.0:8088' },
+    about: 'where the [API](api.md) listens, in the clear: a TLS proxy belongs in front of it',
+  },
+  API_KEYS_FILE: {
+    ...{ by: 'A', type: text, unset: 'none: everybody on this machine may do everything', example: 'api-keys.json' },
+    about: "hashes of the callers' [keys](api.md#keys) and what each may do; required if `API_ADDRESS` is not loopback",
+  },
+  API_REQUESTS_PER_SECOND: {
+    ...{ by: 'A', type: format.requestRateText, default: '50', example: '200' },
+    about: 'limit per caller, 0.1 to 1000; four times as many at once',
   },
   CODEC_ADDRESS: {
     ...{ by: 'C', type: format.listenAddress(8081), default: '127.0.0.1:8081', example: '0.0.0.0:8081' },
@@ -195,9 +207,14 @@ export const SETTINGS = {
     ...{ by: 'C', type: format.origin, unset: 'no web page may ask', example: 'http://localhost:8233' },
     about: 'origin of the Temporal UI whose pages may ask',
   },
-  ALLOW_DEBUGGING: { by: 'WRC', type: format.flag, default: 'false', about: 'see [below](#what-has-to-be-said-aloud)' },
-  ALLOW_PLAIN_TEMPORAL: { by: 'WRL', type: format.flag, default: 'false', about: 'see below' },
-  ALLOW_READABLE_FILES: { by: 'WRCL', type: format.flag, default: 'false', about: 'see below' },
+  ALLOW_DEBUGGING: {
+    by: 'WRCA',
+    type: format.flag,
+    default: 'false',
+    about: 'see [below](#what-has-to-be-said-aloud)',
+  },
+  ALLOW_PLAIN_TEMPORAL: { by: 'WRLA', type: format.flag, default: 'false', about: 'see below' },
+  ALLOW_READABLE_FILES: { by: 'WRCLA', type: format.flag, default: 'false', about: 'see below' },
   ALLOW_SHORT_WINDOWS: { by: 'W', type: format.flag, default: 'false', about: 'see below' },
 } as const satisfies Record<string, Setting>;
 

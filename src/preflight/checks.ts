@@ -16,8 +16,8 @@ import {
 /** Maximum time of one check. All run at once. */
 const CHECK_WITHIN_MS = 4_500;
 
-/** Checked process: W worker, R receiver. */
-export type Checked = 'W' | 'R';
+/** Checked process: W worker, R receiver, A API. */
+export type Checked = 'W' | 'R' | 'A';
 
 interface Check {
   name: string;
@@ -31,7 +31,7 @@ interface Check {
 
 /** Table of all checks, in order of dependence. `doctor`, starts and running workers use it. */
 const CHECKS: readonly Check[] = [
-  { name: 'namespace', by: 'WR', after: 'temporal', askTemporal: namespaceFindings },
+  { name: 'namespace', by: 'WRA', after: 'temporal', askTemporal: namespaceFindings },
   { name: 'retention', by: 'W', after: 'namespace', askTemporal: retentionFindings },
   { name: 'worker-settings', by: 'W', after: 'namespace', askTemporal: workerSettingsFindings },
   { name: 'search-attributes', by: 'W', after: 'namespace', askTemporal: attributeFindings },

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { BatchStart } from '../client/batches.js';
-import { type CheckOptions, checkBatchInput } from '../client/checked-input.js';
-import { InvalidInputError } from '../client/errors.js';
-import { type JsonInput, readJson } from '../validation/json-input.js';
+import { type CheckOptions, checkBatchInput, checkWith, type ParsedInput } from '../client/checked-input.js';
+import { readJson } from '../validation/json-input.js';
 import { type BatchOptions, batchOptionsOf, given } from './arguments.js';
 import { type StarterIo, UsageError } from './report.js';
 
@@ -31,25 +30,6 @@ export function parseInput(text: string): ParsedInput {
   const { problem, ...parsed } = readJson(text);
   if (problem) throw new UsageError(`the input ${problem}`);
   return parsed;
-}
-
-/** Content of an input file. */
-export type ParsedInput = Omit<JsonInput, 'problem'>;
-
-/**
- * Checks the input, also for amounts that are numbers. Throws InvalidInputError with every bad
- * field.
- */
-export function checkWith<T>({ value, errors }: ParsedInput, check: (value: unknown) => T): T {
-  try {
-    const checked = check(value);
-    if (errors.length === 0) return checked;
-  } catch (error) {
-    if (!(error instanceof InvalidInputError) || errors.length === 0) throw error;
-    const others = error.fields.filter(({ field }) => errors.every((amount) => amount.field !== field));
-    throw new InvalidInputError([...errors, ...others]);
-  }
-  throw new InvalidInputError(errors);
 }
 
 /** Options that identify a batch's rows, besides those of schedules. */

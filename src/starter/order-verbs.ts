@@ -1,4 +1,4 @@
-import { type CheckOptions, checkOrderInput } from '../client/checked-input.js';
+import { type CheckOptions, checkOrderInput, checkWith } from '../client/checked-input.js';
 import { InvalidInputError } from '../client/errors.js';
 import type { OrderFilter } from '../client/list-orders.js';
 import type { OrderHandle } from '../client/order-handle.js';
@@ -10,7 +10,7 @@ import type { OrderInput, OrderResult } from '../contract/order/input-and-result
 import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { OrderType } from '../contract/order/types.js';
 import { type Followed, reportOfStart, show } from './follow.js';
-import { checkWith, parseInput, readInput } from './input.js';
+import { parseInput, readInput } from './input.js';
 import { whileShowing } from './progress.js';
 import { EXIT, exitCodeOfResult, notDecided, type Report, type StarterIo, UsageError } from './report.js';
 import {

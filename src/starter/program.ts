@@ -3,6 +3,7 @@ import type { OrderHandle } from '../client/order-handle.js';
 import type { PaymentOrders, StartOptions } from '../client.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
+import { withoutWallets } from '../contract/shown-json.js';
 import { maskWallets } from '../contract/wallets.js';
 import { print, printJson } from '../print.js';
 import { withVersion } from '../process.js';
@@ -26,7 +27,6 @@ import { addReplayVerb } from './replay-verb.js';
 import { type Act, type Report, reportOfError, type StarterIo, type Verbs, withoutValue } from './report.js';
 import { addScheduleVerbs } from './schedule-verbs.js';
 import { addServiceVerbs } from './service-verbs.js';
-import { withoutWallets } from './shown-json.js';
 
 const EXIT_CODES = `
 Exit codes:

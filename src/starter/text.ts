@@ -6,9 +6,9 @@ import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { DecisionRecord, OrderState } from '../contract/order/messages.js';
 import { isMalformed, type Order } from '../contract/service-objects.js';
+import { withoutWallets } from '../contract/shown-json.js';
 import type { OnlyByCommand } from '../contract/signature.js';
 import { printableLine } from '../print.js';
-import { withoutWallets } from './shown-json.js';
 
 /** Returns aligned columns, one line per row: texts of the service must not break lines. */
 export function table(rows: readonly (readonly string[])[]): string {

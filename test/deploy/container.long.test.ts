@@ -22,7 +22,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const inImage = (path: string): string => join(image.root, path);
 
 test('the image holds the built programs and bundles, and nothing that only building needs', async () => {
-  for (const name of ['worker.js', 'receiver.js', 'codec.js', 'starter.js', 'workflow-bundle-encrypted.js']) {
+  for (const name of ['worker.js', 'receiver.js', 'api.js', 'codec.js', 'starter.js', 'workflow-bundle-encrypted.js']) {
     expect((await stat(inImage(`app/dist/${name}`))).isFile(), name).toBe(true);
   }
   for (const left of ['app/src', 'app/scripts', 'app/node_modules/vitest', 'app/node_modules/typescript']) {

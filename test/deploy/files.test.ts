@@ -53,7 +53,7 @@ test('every file of Kubernetes is applied, and no two objects of a kind share a 
 
 test('pods are not root, write nowhere but on volumes, end within their grace, and read secrets that are files', async () => {
   const all = await deployments();
-  expect(all.map(({ metadata }) => metadata.name)).toEqual(['worker', 'receiver', 'codec']);
+  expect(all.map(({ metadata }) => metadata.name)).toEqual(['worker', 'receiver', 'api', 'codec']);
   for (const { spec } of all) {
     const pod = spec.template.spec;
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(60);
@@ -82,7 +82,7 @@ test('budgets and services select the pods of the deployment that they are named
     (await deployments()).map(({ metadata, spec }) => [metadata.name, spec.template.metadata.labels]),
   );
   const selecting = (await objects()).filter(({ kind }) => /^(PodDisruptionBudget|Service)$/.test(kind));
-  expect(selecting).toHaveLength(5);
+  expect(selecting).toHaveLength(7);
   for (const { kind, metadata, spec } of selecting) {
     const selector = spec?.selector as { matchLabels?: object };
     expect(kind === 'Service' ? selector : selector.matchLabels, `${kind} ${metadata.name}`).toEqual(
@@ -101,6 +101,7 @@ test('settings of Kubernetes, compose and systemd are such as their programs kno
   for (const [name, reader] of [
     ['worker', 'W'],
     ['receiver', 'R'],
+    ['api', 'A'],
     ['codec', 'C'],
   ] as const) {
     const unit = await read(`systemd/payment-orders-${name}.service`);
@@ -149,9 +150,11 @@ test('network policies let each pod reach what docs/trust.md says, and nothing e
       });
   expect([...new Set(portsOf('payment-orders-worker', 'egress'))]).toEqual([53, 7233, 443]);
   expect([...new Set(portsOf('payment-orders-receiver', 'egress'))]).toEqual([53, 7233]);
+  expect([...new Set(portsOf('payment-orders-api', 'egress'))]).toEqual([53, 7233]);
   expect(portsOf('payment-orders-codec', 'egress')).toEqual([]);
   expect(portsOf('payment-orders-worker', 'ingress')).toEqual(['metrics']);
   expect(portsOf('payment-orders-receiver', 'ingress')).toEqual(['http', 'metrics']);
+  expect(portsOf('payment-orders-api', 'ingress')).toEqual(['http', 'metrics']);
   expect(portsOf('payment-orders-codec', 'ingress')).toEqual(['http']);
   for (const { metadata, spec } of policies) {
     const rules = [...(spec.ingress ?? []), ...(spec.egress ?? [])];
@@ -211,7 +214,7 @@ test('containers share a network only where docs/trust.md lets one reach the oth
       .sort();
   expect(reachable('codec')).toEqual([]);
   expect(reachable('postgresql')).toEqual(['temporal', 'temporal-schema']);
-  for (const name of ['worker', 'receiver', 'temporal-ui']) {
+  for (const name of ['worker', 'receiver', 'api', 'temporal-ui']) {
     expect(reachable(name)).not.toContain('postgresql');
     expect(reachable(name)).not.toContain('codec');
     expect(reachable(name)).toContain('temporal');
@@ -242,7 +245,7 @@ const hasSystemd = await execa('systemd-analyze', ['--version'], { reject: false
 const NOT_TO_BE_HAD =
   /^(RootDirectory|MemoryDenyWriteExecute|RestrictAddressFamilies_AF_(INET|UNIX).*|PrivateNetwork|DeviceAllow|IPAddressDeny)/;
 
-for (const name of ['worker', 'receiver', 'codec']) {
+for (const name of ['worker', 'receiver', 'api', 'codec']) {
   test(`the unit of the ${name} leaves no core dump and has every protection that Node.js can live with`, async () => {
     const unit = await read(`systemd/payment-orders-${name}.service`);
     for (const line of ['LimitCORE=0', 'PrivateMounts=yes', 'PrivateUsers=yes', 'RemoveIPC=yes', 'ProcSubset=pid']) {

@@ -15,6 +15,7 @@ const SECRETS: Record<string, string> = {
   'callback-token-key': randomBytes(32).toString('base64'),
   'payload-encryption-keys': `k1:${randomBytes(32).toString('base64')}`,
   'codec-token': randomBytes(32).toString('hex'),
+  'api-keys.json': JSON.stringify([{ name: 'shop', sha256: randomBytes(32).toString('hex'), verbs: ['start'] }]),
 };
 
 let temporal: TestNamespace;
@@ -63,6 +64,7 @@ async function prepare(name: string): Promise<{ entry: string; args: string[]; e
 /** What the operator writes into the file of settings of each program. */
 async function settingsOf(name: string, service: string): Promise<Env> {
   if (name === 'codec') return { CODEC_ADDRESS: `127.0.0.1:${await freePort()}` };
+  if (name === 'api') return { ...temporalEnv(temporal), API_ADDRESS: `127.0.0.1:${await freePort()}` };
   if (name === 'receiver') return { ...temporalEnv(temporal), CALLBACK_PORT: `${await freePort()}` };
   const example = await readFile(`${DEPLOY}worker.env.example`, 'utf8');
   const settings = [...example.matchAll(/^(\w+)=(.*)$/gm)].map(([, key = '', value = '']) => [key, value]);
@@ -74,7 +76,7 @@ async function settingsOf(name: string, service: string): Promise<Env> {
   };
 }
 
-for (const name of ['worker', 'receiver', 'codec']) {
+for (const name of ['worker', 'receiver', 'api', 'codec']) {
   test(`the unit of the ${name}: its ExecStart with its Environment says ready, and its KillSignal ends it with 0`, async () => {
     const { service } = await startSandboxProcess();
     const { entry, args, env, signal } = await prepare(name);
@@ -88,7 +90,7 @@ for (const name of ['worker', 'receiver', 'codec']) {
 }
 
 test('what is stopped has a minute or more, and what ends by a trouble that may pass is started again', async () => {
-  for (const name of ['worker', 'receiver', 'codec']) {
+  for (const name of ['worker', 'receiver', 'api', 'codec']) {
     const unit = await readFile(`${DEPLOY}systemd/payment-orders-${name}.service`, 'utf8');
     expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]), name).toBeGreaterThanOrEqual(60);
     expect(unit, name).toMatch(/^Restart=on-failure\nRestartSec=30$/m);

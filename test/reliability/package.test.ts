@@ -76,15 +76,18 @@ test('what documents in the package link to is in the package', async () => {
 test('every command runs from the unpacked package; processes name what their configuration lacks, with exit 2', async () => {
   await execa('tar', ['-xf', tarball], { cwd: folder });
   const { bin } = JSON.parse(await readFile(join(folder, 'package', 'package.json'), 'utf8'));
+  // By itself the API lacks nothing: on this machine alone it needs no keys.
+  const env = { API_ADDRESS: '0.0.0.0:8088' };
   const run = (name: string, args: string[] = []) =>
     execa(process.execPath, [join(folder, 'package', bin[name]), ...args], {
-      env: {},
+      env: name === 'payment-orders-api' ? env : {},
       extendEnv: false,
       reject: false,
     });
   const lacks: Record<string, RegExp> = {
     'payment-orders-worker': /^PAYMENT_BASE_URL/m,
     'payment-orders-receiver': /^CALLBACK_TOKEN_KEY/m,
+    'payment-orders-api': /^API_KEYS_FILE/m,
     'payment-orders-codec': /^PAYLOAD_ENCRYPTION_KEYS/m,
   };
   expect(Object.keys(bin).sort()).toEqual(['payment-orders', ...Object.keys(lacks)].sort());

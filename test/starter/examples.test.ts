@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { payrollSchedule } from '../../examples/payroll.js';
 import { orderInputOf, readBatchSource } from '../../src/batch-files/source.js';
-import { checkOrderInput } from '../../src/client/checked-input.js';
+import { checkOrderInput, checkWith } from '../../src/client/checked-input.js';
 import { validateScheduleInput } from '../../src/client/schedule-spec.js';
 import type { BatchInput } from '../../src/contract/batch/batch.js';
 import { ORDER_TYPES } from '../../src/contract/order/types.js';
-import { checkWith, parseInput } from '../../src/starter/input.js';
+import { parseInput } from '../../src/starter/input.js';
 import { fileOfPeriod } from '../../src/validation/batch-input.js';
 import { validateOrderInput } from '../../src/validation/order-input.js';
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { checkOrderInput } from '../../src/client/checked-input.js';
+import { checkOrderInput, checkWith } from '../../src/client/checked-input.js';
 import { InvalidInputError } from '../../src/client/errors.js';
-import { checkWith, parseInput, readInput } from '../../src/starter/input.js';
+import { parseInput, readInput } from '../../src/starter/input.js';
 import { UsageError } from '../../src/starter/report.js';
 
 const nothing = Readable.from([]);

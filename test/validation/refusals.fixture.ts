@@ -17,8 +17,12 @@ export const fieldsOf = (type: OrderType, input: unknown): string[] => errorsOf(
 /** A value in the title of a test. */
 const shown = (value: unknown) => String(typeof value === 'object' ? JSON.stringify(value) : value).slice(0, 40);
 
+/** Every bad input that the tests of a file were made of, so that other doors can be tried with it. */
+export const CATALOGUE: { type: OrderType; input: unknown }[] = [];
+
 /** One test for a row of the catalogue of bad input (0: none): the input is refused by its field, for the right reason. */
 export function refuses(row: number, type: OrderType, input: unknown, field: string, reason: string | RegExp): void {
+  CATALOGUE.push({ type, input });
   test(`row ${row}: ${type} by ${field}: ${reason}`, () => {
     expect(errorsOf(type, input).find((error) => error.field === field)?.reason).toMatch(reason);
   });
@@ -32,6 +36,7 @@ export function refusesEach(
   reason: string | RegExp,
   values: readonly unknown[],
 ): void {
+  CATALOGUE.push(...values.map((value) => ({ type, input: inputWith(type, { [field]: value }) })));
   test.each(values.map((value) => [shown(value), value] as const))(`row ${row}: ${type} ${field} %s`, (_, value) => {
     const found = errorsOf(type, inputWith(type, { [field]: value }));
     expect(found.find((error) => error.field === `order.${field}`)?.reason).toMatch(reason);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createAllowance, MAX_STARTS_PER_MINUTE, STARTS } from '../../src/receiver/spare-temporal.js';
+import { createAllowance } from '../../src/http-port/allowance.js';
+import { MAX_STARTS_PER_MINUTE, STARTS } from '../../src/receiver/spare-temporal.js';
 
 const MINUTE_MS = 60_000;
 const INTERVAL_MS = 10 * MINUTE_MS;

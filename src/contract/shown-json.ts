@@ -1,14 +1,11 @@
-import { maskWallet, maskWords } from '../contract/masking.js';
-import { maskWallets } from '../contract/wallets.js';
+import { maskWallet, maskWords } from './masking.js';
+import { maskWallets } from './wallets.js';
 
 /** Wallet fields, shown by their last characters. */
-const WALLETS = new Set(['wallet', 'wallet_from', 'wallet_to']);
+const WALLETS: ReadonlySet<string> = new Set(['wallet', 'wallet_from', 'wallet_to']);
 
-/**
- * Fields with personal texts: memos, details of payees, clients. Amounts and states in them are
- * not.
- */
-const PRIVATE = new Set([
+/** Fields with personal texts: memos, details of payees, clients; not their amounts and states. */
+const PRIVATE: ReadonlySet<string> = new Set([
   'wallet_memo',
   'wallet_memo_from',
   'wallet_memo_to',
@@ -19,10 +16,10 @@ const PRIVATE = new Set([
   'withdraw_to_user',
   'client_info',
 ]);
-const NOT_PRIVATE = new Set(['amount', 'status', 'currency']);
+const NOT_PRIVATE: ReadonlySet<string> = new Set(['amount', 'status', 'currency']);
 
 /** Free text with any content. */
-const TEXTS = new Set(['description', 'error_message']);
+const TEXTS: ReadonlySet<string> = new Set(['description', 'error_message']);
 
 /** Fields that tell a client where to pay. */
 const IN_FULL = /^(?:address|deposit_(?:address|memo|url))$/;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutWallets } from '../../src/starter/shown-json.js';
+import { withoutWallets } from '../../src/contract/shown-json.js';
 
 test.each([
   ['4111 1111 1111 1111'],

@@ -1,0 +1,88 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { InvalidInputError } from '../client/errors.js';
+import type { ApiKey, Verb } from '../config.js';
+import { decimal } from '../contract/money.js';
+import type { OrderInput } from '../contract/order/input-and-result.js';
+import type { RequestFields } from '../contract/order/request.js';
+import { type OrderType, orderSides } from '../contract/order/types.js';
+import { Refusal } from './problems.js';
+
+/** Caller of a request. Without a key, which only an API without keys admits, it may do all. */
+export interface Caller {
+  key?: ApiKey;
+}
+
+/** An amount that a request may move. */
+interface Moved {
+  amount?: string | undefined;
+  currency?: string | undefined;
+}
+
+const NO_KEY: Refusal['problem'] = {
+  status: 401,
+  code: 'unauthenticated',
+  detail: 'The request has no valid key, so nothing was done. Send it again with "Authorization: Bearer <key>"',
+  headers: { 'www-authenticate': 'Bearer' },
+};
+
+const BEARER = /^Bearer +([\x21-\x7e]{1,512})$/i;
+
+/** Returns who sent a request. Throws Refusal. */
+export function authenticate({ headers }: FastifyRequest, keys: readonly ApiKey[] | undefined): Caller {
+  if (!keys) return {};
+  const [, token] = BEARER.exec(headers.authorization ?? '') ?? [];
+  if (token === undefined) throw new Refusal(NO_KEY);
+  const digest = createHash('sha256').update(token).digest();
+  // All of them are compared, so that the time says nothing.
+  const [key] = keys.filter((one) => timingSafeEqual(one.digest, digest));
+  if (!key) throw new Refusal(NO_KEY);
+  return { key };
+}
+
+const forbidden = (detail: string): Refusal =>
+  new Refusal({ status: 403, code: 'forbidden', detail: `${detail}. Nothing was done. Use a key that allows it` });
+
+/** Throws Refusal unless a key has one of the verbs. */
+export function requireVerb({ key }: Caller, verbs: readonly Verb[]): void {
+  if (key && !verbs.some((verb) => key.verbs.has(verb))) {
+    throw forbidden(`Key "${key.name}" does not have the verb ${verbs.join(' or ')}`);
+  }
+}
+
+/** Throws Refusal for an account of others, whatever it holds. */
+export function requireAccount({ key }: Caller, account: string): void {
+  if (key?.accounts && !key.accounts.has(account)) throw forbidden(`Key "${key.name}" is not for this account`);
+}
+
+/** Throws Refusal for amounts above the limits of a key, and for currencies without a limit. */
+export function requireAmounts({ key }: Caller, moved: readonly Moved[]): void {
+  if (!key?.maxAmount) return;
+  for (const { amount, currency = '' } of moved) {
+    const most = key.maxAmount.get(currency);
+    if (most === undefined) throw forbidden(`Key "${key.name}" has no maxAmount for this currency`);
+    if (amount === undefined || decimal(amount).gt(decimal(most))) {
+      throw forbidden(`Key "${key.name}" may move at most ${most} ${currency} at once`);
+    }
+  }
+}
+
+/** Returns the amounts that a checked order names, each in its own currency. */
+export function amountsOf(type: OrderType, { order }: OrderInput): Moved[] {
+  const { amount, amount_to: amountTo }: RequestFields = order;
+  const { currencyFrom, currencyTo } = orderSides(type, order);
+  return [
+    ...(amount === undefined ? [] : [{ amount, currency: currencyFrom }]),
+    ...(amountTo === undefined ? [] : [{ amount: amountTo, currency: currencyTo }]),
+  ];
+}
+
+/** Returns the name of a caller. Throws InvalidInputError if the body claims another one. */
+export function actorOf({ key }: Caller, field: 'by' | 'startedBy', claimed: unknown): string {
+  if (key && claimed !== undefined && claimed !== null && claimed !== key.name) {
+    throw new InvalidInputError([{ field, reason: 'is the name of the key: leave it out' }]);
+  }
+  if (key) return key.name;
+  if (typeof claimed === 'string' && claimed.trim() !== '') return claimed;
+  throw new InvalidInputError([{ field, reason: 'required, because this API has no keys that name its callers' }]);
+}

@@ -1,0 +1,63 @@
+import type { FastifyRequest } from 'fastify';
+import * as z from 'zod';
+import { accepted, checkWith, type ParsedInput } from '../client/checked-input.js';
+import { ACCOUNT_FORMAT } from '../contract/names.js';
+import { checkedBy } from '../validation/field-errors.js';
+import { shownName } from '../validation/request-schemas.js';
+
+/** Query of every route about one account. */
+export const accountQuery = z.strictObject({
+  account: shownName(ACCOUNT_FORMAT, 'must be 1 to 32 of a-z 0-9 -').optional(),
+});
+
+/** A flag of a query. */
+export const queryFlag = z.enum(['true', 'false']).transform((text) => text === 'true');
+
+/** A whole number of a query. */
+export const queryNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,6}$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .pipe(z.int().min(min).max(max));
+
+/** Path of a route about one id. */
+export const idParams = z.strictObject({ id: z.string().min(1).max(200) });
+
+const problem = z.looseObject({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  code: z.string(),
+  fields: z.array(z.strictObject({ field: z.string(), reason: z.string() })).optional(),
+  requestId: z.string(),
+});
+
+const COMMON: Readonly<Record<string, string>> = {
+  401: 'No valid key',
+  403: 'The key does not allow the verb, the account or the amount',
+  422: 'Bad input, by field',
+  429: 'Too many requests of this caller',
+  503: 'Temporal or every worker is away. Repeat the same request, which is safe',
+};
+
+/** Returns the answers of a route for the OpenAPI document, with those of every route. */
+export function answers(own: Readonly<Record<string, string>>): Record<string, unknown> {
+  const all = Object.entries({ ...COMMON, ...own });
+  const shown = all.map(([status, description]) => {
+    const isProblem = Number(status) >= 400;
+    const type = isProblem ? 'application/problem+json' : 'application/json';
+    return [status, { description, content: { [type]: { schema: isProblem ? problem : z.looseObject({}) } } }];
+  });
+  return Object.fromEntries(shown);
+}
+
+/** Returns a checked body. Throws InvalidInputError, also for amounts written as numbers. */
+export function bodyOf<T>({ body }: Pick<FastifyRequest, 'body'>, check: (value: unknown) => T): T {
+  return checkWith((body as ParsedInput | undefined) ?? { value: undefined, errors: [] }, check);
+}
+
+/** Returns a body as a schema reads it. Throws InvalidInputError. */
+export const bodyBy = <S extends z.ZodType>(request: Pick<FastifyRequest, 'body'>, schema: S): z.output<S> =>
+  bodyOf(request, (value) => accepted<z.output<S>>(checkedBy(schema, value)));

@@ -1,0 +1,117 @@
+import { isClientError } from '../client/errors.js';
+import type { FieldError } from '../contract/failures.js';
+import { maskWallets } from '../contract/wallets.js';
+
+/** A problem as an answer shows it (RFC 9457), apart from what the request adds. */
+export interface Problem {
+  status: number;
+  code: string;
+  detail: string;
+  fields?: readonly FieldError[];
+  headers?: Record<string, string>;
+}
+
+/** A request that the API refuses by itself. Its message quotes nothing of the request. */
+export class Refusal extends Error {
+  constructor(readonly problem: Problem) {
+    super(problem.detail);
+  }
+}
+
+/** Titles of problems by status. */
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'The request cannot be read',
+  401: 'A key is needed',
+  403: 'The key does not allow this',
+  404: 'There is no such thing',
+  409: 'The request does not fit what exists',
+  413: 'The body is too large',
+  415: 'The body must be JSON',
+  422: 'The input is not valid',
+  429: 'Too many requests',
+  500: 'The API failed',
+  503: 'There is no answer yet',
+};
+
+/** THE table of statuses by error kind and failure type. docs/api.md shows it. */
+const STATUS: Readonly<Record<string, number>> = {
+  invalidInput: 422,
+  conflict: 409,
+  unknown: 404,
+  refused: 409,
+  notDecidedYet: 503,
+  unresolved: 409,
+  noWorker: 503,
+  unreachable: 503,
+  InvalidOrder: 422,
+  OrderRejected: 422,
+  OrderConflict: 409,
+  OrderCancelled: 409,
+  OrderAbsent: 409,
+  InvalidInput: 422,
+  BatchNotApproved: 409,
+  BatchFileUnusable: 422,
+  BatchStopped: 409,
+  ServiceRejected: 422,
+  ServiceUnavailable: 503,
+  KeyRefused: 503,
+  AddressAbsent: 503,
+};
+
+const SAFE = 'Repeat the same request with the same ids, which is safe';
+
+/** Details of errors whose own words are for the operator of the API. */
+const OWN_DETAIL: Readonly<Record<string, string>> = {
+  unreachable: `Temporal did not answer, so it is not known whether the request was carried out. ${SAFE}`,
+  internal: `The API failed, so it is not known whether the request was carried out. ${SAFE}; the log names the reason under this request id`,
+};
+
+/** Details of errors that fastify raises before a handler runs. */
+const UNREAD: Readonly<Record<number, string>> = {
+  413: 'The body is larger than the limit of this route, so nothing was started. Send less, or use a batch file',
+  415: 'The body is not application/json, so nothing was started. Send JSON with that content type',
+};
+const UNREADABLE = 'The request cannot be read, so nothing was started. Correct it and send it again';
+
+/** Seconds after which a repeated request may get another answer. */
+const RETRY_AFTER = { 'retry-after': '5' };
+
+/** Returns the problem that an error is, without words that only the operator may read. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Refusal) return error.problem;
+  if (isClientError(error)) {
+    const code = error.kind === 'failed' ? error.type : error.kind;
+    const status = STATUS[code] ?? (error.kind === 'failed' ? 409 : 500);
+    const detail = OWN_DETAIL[status === 500 ? 'internal' : code] ?? error.message;
+    return { status, code, detail, fields: fieldsOf(error), ...(status === 503 && { headers: RETRY_AFTER }) };
+  }
+  const { statusCode: status = 500 } = Object(error) as { statusCode?: number };
+  if (status < 400 || status > 499) return { status: 500, code: 'internal', detail: OWN_DETAIL.internal ?? '' };
+  return { status: status in TITLES ? status : 400, code: 'unreadable', detail: UNREAD[status] ?? UNREADABLE };
+}
+
+/** Returns the bad or differing fields of an error. */
+function fieldsOf(error: object): readonly FieldError[] | undefined {
+  const { fields = [] } = error as { fields?: readonly (FieldError | string)[] };
+  if (fields.length === 0) return undefined;
+  return fields.map((one) => (typeof one === 'string' ? { field: one, reason: 'differs from the first input' } : one));
+}
+
+/** Returns the body of a problem. */
+export const problemBody = ({ status, code, detail, fields }: Problem, requestId: string) => ({
+  type: `urn:payment-orders:problem:${code}`,
+  title: TITLES[status] ?? 'The request failed',
+  status,
+  detail: maskWallets(detail),
+  code,
+  ...(fields && { fields }),
+  requestId,
+});
+
+/** Returns what the log may say of an error that is the operator's to mend. */
+export function loggedError(error: unknown): { error: string; place?: string } {
+  if (isClientError(error)) return { error: `${error.name}: ${maskWallets(error.message)}` };
+  if (!(error instanceof Error)) return { error: 'something that is no error' };
+  // A message could quote the request.
+  return { error: error.name, place: /^ +at .*/m.exec(error.stack ?? '')?.[0]?.trim() };
+}

@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto';
+import swagger from '@fastify/swagger';
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import { jsonSchemaTransform, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Logger } from 'pino';
+import type { z } from 'zod';
+import { InvalidInputError } from '../client/errors.js';
+import type { PaymentOrders } from '../client.js';
+import { isLoopback } from '../config/addresses.js';
+import type { ApiKey, Verb } from '../config.js';
+import { holdsWallet, maskWallets } from '../contract/wallets.js';
+import { createAllowance } from '../http-port/allowance.js';
+import { openPort, type Port } from '../http-port/port.js';
+import { checkedBy } from '../validation/field-errors.js';
+import { readJson } from '../validation/json-input.js';
+import { addBatchRoutes } from './batches.js';
+import { authenticate, type Caller, requireVerb } from './callers.js';
+import { docsPage } from './docs-page.js';
+import { addOrderRoutes } from './orders.js';
+import { loggedError, type Problem, problemBody, problemOf, Refusal } from './problems.js';
+import { addServiceRoutes } from './service.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A key needs one of them; absent = the route needs no key. */
+    verbs?: readonly Verb[];
+  }
+  interface FastifyRequest {
+    caller: Caller;
+  }
+}
+
+/** Parts of the API. */
+export interface ApiOptions {
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  orders: PaymentOrders;
+  /** Absent = every caller may do everything. */
+  keys?: readonly ApiKey[] | undefined;
+  requestsPerSecond?: number;
+  /** Never given a body, a wallet or a key. */
+  log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+  /** Returns why Temporal does not answer; absent = nobody looks. Never rejects. */
+  whyNotReady?: () => Promise<string | undefined>;
+  /** Called with each answer, and why a connection was closed without one. */
+  onAnswer?: (answer: string, route: string) => void;
+}
+
+/** Largest body of one order, which may have 75 KiB. */
+const MAX_BODY_BYTES = 128 * 1024;
+/** Order ids have up to 120 characters, which a URL may escape. */
+const MAX_PARAM_LENGTH = 400;
+const MAX_WAIT_MS = 10_000;
+const DEFAULT_REQUESTS_PER_SECOND = 50;
+/** Requests that a caller may send at once, in seconds of its limit. */
+const BURST_SECONDS = 4;
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
+
+/** Returns the caller's own request id if it is sane, else a new one. */
+function requestIdOf(header: unknown): string {
+  const isSane = typeof header === 'string' && REQUEST_ID.test(header) && !holdsWallet(header);
+  return isSane ? header : randomUUID();
+}
+
+/** Answers that anybody can cause without a key or a limit: they must not fill the log. */
+const UNLOGGED: readonly number[] = [401, 429];
+
+/** Makes the API without a port. */
+export function createApi({ orders, keys, log, whyNotReady, onAnswer, ...options }: ApiOptions) {
+  const app = fastify({
+    logger: false,
+    bodyLimit: MAX_BODY_BYTES,
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    requestIdHeader: false,
+    genReqId: ({ headers }) => requestIdOf(headers['x-request-id']),
+    frameworkErrors: (error, request, reply) => void refuse(error, request, reply),
+    exposeHeadRoutes: false,
+  }).withTypeProvider<ZodTypeProvider>();
+
+  const { requestsPerSecond = DEFAULT_REQUESTS_PER_SECOND } = options;
+  const burst = Math.max(1, Math.ceil(BURST_SECONDS * requestsPerSecond));
+  const allowance = createAllowance({ burst, intervalMs: 1_000 / requestsPerSecond });
+
+  function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const problem = problemOf(error);
+    if (problem.status >= 500) log.warn({ requestId: request.id, code: problem.code, ...loggedError(error) }, 'failed');
+    return reply
+      .code(problem.status)
+      .headers({ ...problem.headers, 'x-request-id': request.id })
+      .type('application/problem+json; charset=utf-8')
+      .send(problemBody(problem, request.id));
+  }
+
+  app.setErrorHandler(refuse);
+  app.setNotFoundHandler((request, reply) => refuse(new Refusal(NO_ROUTE), request, reply));
+  // The library checks bodies: a second check here would name other fields.
+  app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) =>
+    httpPart === 'body' ? (value) => ({ value }) : (value) => checked(schema, value),
+  );
+  app.setSerializerCompiler(() => JSON.stringify);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
+    const { problem, ...parsed } = readJson(String(text).replace(/^\uFEFF/, '') || 'null');
+    if (!problem) return done(null, parsed);
+    const detail = `The body ${problem}. Nothing was started. Correct it and send it again`;
+    done(new Refusal({ status: 400, code: 'unreadable', detail }));
+  });
+
+  app.decorateRequest('caller');
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' });
+    const { verbs } = request.routeOptions.config;
+    if (!verbs) return;
+    if (!keys) requireOwnHost(request);
+    const caller = authenticate(request, keys);
+    request.caller = caller;
+    if (!allowance.take(caller.key?.name ?? '')) throw new Refusal(LIMITED);
+    requireVerb(caller, verbs);
+  });
+  app.addHook('onResponse', async (request, { statusCode: status, elapsedTime }) => {
+    const { url: route = 'none', config } = request.routeOptions;
+    onAnswer?.(String(status), route);
+    if (!config.verbs) return;
+    const { id } = Object(request.params) as { id?: string };
+    const about = { requestId: request.id, caller: request.caller?.key?.name, method: request.method, route };
+    const level = UNLOGGED.includes(status) ? 'debug' : 'info';
+    log[level]({ ...about, ...(id && { id: maskWallets(id) }), status, ms: Math.round(elapsedTime) }, 'request');
+  });
+
+  app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Payment orders', version: '1', description: 'Starts, shows and decides payment orders.' },
+      components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
+      security: [{ key: [] }],
+    },
+    transform: jsonSchemaTransform,
+  });
+  app.register(async (routes) => {
+    const api = routes.withTypeProvider<ZodTypeProvider>();
+    const hidden = { schema: { hide: true } };
+    api.get('/healthz', hidden, async () => ({ result: 'ok' }));
+    api.get('/readyz', hidden, async () => {
+      if (await whyNotReady?.()) throw new Refusal(NOT_READY);
+      return { result: 'ok' };
+    });
+    api.get('/openapi.json', hidden, async () => app.swagger());
+    api.get('/docs', hidden, async (_request, reply) => docsPage(app.swagger(), reply));
+    addOrderRoutes(api, orders);
+    addBatchRoutes(api, orders);
+    addServiceRoutes(api, orders);
+  });
+  return app;
+}
+
+/** Instance on which routes are added. */
+export type Api = ReturnType<typeof createApi>;
+
+/** Starts the API. */
+export async function startApi(options: ApiOptions): Promise<Port> {
+  const app = createApi(options);
+  await app.ready();
+  const onCut = (why: string): void => options.onAnswer?.(why, 'none');
+  const port = await openPort(
+    (request, response) => app.routing(request, response),
+    { maxWaitMs: MAX_WAIT_MS, onCut },
+    options,
+  );
+  return {
+    url: port.url,
+    close: async () => {
+      await port.close();
+      await app.close();
+    },
+  };
+}
+
+function checked<S extends z.ZodType>(schema: S, value: unknown) {
+  const result = checkedBy(schema, value);
+  return 'errors' in result ? { error: new InvalidInputError(result.errors) } : { value: result.input };
+}
+
+/** Throws Refusal for a page of the web that gives this address a name of its own. */
+function requireOwnHost({ headers: { host } }: FastifyRequest): void {
+  if (!isLoopback(URL.parse(`http://${host}`)?.hostname ?? '')) throw new Refusal(OTHER_HOST);
+}
+
+const NO_ROUTE: Problem = {
+  status: 404,
+  code: 'noRoute',
+  detail: 'This API has no such path and method, so nothing was done. /openapi.json lists all',
+};
+const NOT_READY: Problem = {
+  status: 503,
+  code: 'unreachable',
+  detail: 'Temporal does not answer. Orders wait and nothing is lost. Ask again later',
+};
+const LIMITED: Problem = {
+  status: 429,
+  code: 'limited',
+  detail: 'The caller sends more requests than its limit allows, so nothing was done. Send it again after Retry-After',
+  headers: { 'retry-after': '1' },
+};
+const OTHER_HOST: Problem = {
+  status: 403,
+  code: 'forbidden',
+  detail:
+    'Without API_KEYS_FILE only 127.0.0.1 and localhost may be asked, so nothing was done. Use one of them as Host',
+};

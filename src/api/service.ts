@@ -1,0 +1,87 @@
+import * as z from 'zod';
+import type { PaymentOrders } from '../client.js';
+import type { DepositAddressInput } from '../contract/address/address.js';
+import { DEFAULT_ACCOUNT } from '../contract/names.js';
+import { ORDER_TYPES } from '../contract/order/types.js';
+import { withoutWallets } from '../contract/shown-json.js';
+import { clientInfoSchema, currencySchema, descriptionSchema, networkSchema } from '../validation/request-schemas.js';
+import { type Caller, requireAccount } from './callers.js';
+import { accountQuery, answers, bodyBy, queryNumber } from './documents.js';
+import type { Api } from './server.js';
+
+const ratesQuery = accountQuery.extend({ order_type: z.enum(ORDER_TYPES).optional(), pair: z.string().optional() });
+
+const addressesQuery = accountQuery.extend({
+  currency: currencySchema.optional(),
+  network: networkSchema.optional(),
+  limit: queryNumber(1, 100).optional(),
+  page: queryNumber(1, 100_000).optional(),
+});
+
+// The worker checks the values; an unknown field would be passed over.
+const addressBody = accountQuery.extend({
+  ref: z.string(),
+  address: z.strictObject({
+    currency: currencySchema,
+    network: networkSchema,
+    currency_to: currencySchema.optional(),
+    address_title: descriptionSchema,
+    client_info: clientInfoSchema,
+  }),
+});
+
+/** Adds the routes of what the service shows: rates, balances and permanent addresses. */
+export function addServiceRoutes(api: Api, orders: PaymentOrders): void {
+  const accountOf = (caller: Caller, { account = DEFAULT_ACCOUNT }: { account?: string }): string => {
+    requireAccount(caller, account);
+    return account;
+  };
+
+  api.get('/v1/rates', {
+    config: { verbs: ['read'] },
+    schema: {
+      summary: 'Shows rates, limits and fees',
+      description: 'Entries with "malformed" cannot be read.',
+      querystring: ratesQuery,
+      response: answers({ 200: 'Rates by order type and pair' }),
+    },
+    handler: async ({ caller, query: { account, ...query } }) => orders.rates(accountOf(caller, { account }), query),
+  });
+
+  api.get('/v1/balances', {
+    config: { verbs: ['read'] },
+    schema: {
+      summary: "Shows the merchant's balances",
+      querystring: accountQuery,
+      response: answers({ 200: 'Balances by currency' }),
+    },
+    handler: async ({ caller, query }) => orders.balances(accountOf(caller, query)),
+  });
+
+  api.get('/v1/addresses', {
+    config: { verbs: ['read'] },
+    schema: {
+      summary: 'Lists permanent deposit addresses, one page',
+      querystring: addressesQuery,
+      response: answers({ 200: 'One page' }),
+    },
+    handler: async ({ caller, query: { account, ...query } }) => {
+      const addresses = await orders.addressList(query, accountOf(caller, { account }));
+      return withoutWallets({ addresses });
+    },
+  });
+
+  api.post('/v1/addresses', {
+    config: { verbs: ['start'] },
+    schema: {
+      summary: 'Creates a permanent deposit address, or returns the one of this ref',
+      body: addressBody,
+      response: answers({ 200: 'The address' }),
+    },
+    handler: async (request) => {
+      const given = bodyBy(request, addressBody);
+      const account = accountOf(request.caller, given);
+      return withoutWallets(await orders.createAddress({ ...given, account } as DepositAddressInput));
+    },
+  });
+}

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { pino } from 'pino';
+import { afterAll } from 'vitest';
+import { type ApiOptions, startApi } from '../../src/api/server.js';
+import type { PaymentOrders } from '../../src/client.js';
+import type { ApiKey, Verb } from '../../src/config.js';
+
+/** An answer of the API. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of any shape
+  body: any;
+}
+
+/** A key of a caller, as the file of keys would hold it. */
+export const apiKey = (
+  key: string,
+  { verbs = ['start', 'read', 'decide', 'approve'], accounts, maxAmount, name = key }: KeyRights = {},
+): ApiKey => ({
+  name,
+  digest: createHash('sha256').update(key).digest(),
+  verbs: new Set(verbs),
+  accounts: accounts && new Set(accounts),
+  maxAmount: maxAmount && new Map(Object.entries(maxAmount)),
+});
+
+interface KeyRights {
+  name?: string;
+  verbs?: readonly Verb[];
+  accounts?: readonly string[];
+  maxAmount?: Record<string, string>;
+}
+
+/** The API on a free port, closed after the tests; `call` sends JSON and reads JSON. */
+export async function runApi(orders: PaymentOrders, options: Partial<ApiOptions> = {}) {
+  const lines: string[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
+  const api = await startApi({ host: '127.0.0.1', port: 0, orders, log, requestsPerSecond: 1_000, ...options });
+  afterAll(() => api.close());
+  const call = async (method: string, path: string, body?: unknown, key?: string): Promise<Answer> => {
+    const headers: Record<string, string> = {};
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    if (key !== undefined) headers.authorization = `Bearer ${key}`;
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const response = await fetch(`${api.url}${path}`, { method, headers, ...(body !== undefined && { body: text }) });
+    const answer = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json');
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(answer) : answer };
+  };
+  return { ...api, call, lines };
+}

@@ -1,0 +1,153 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { orderInput } from '../support/inputs.js';
+import { newOrderId, useLab } from '../support/lab.js';
+import { apiKey, runApi } from './api.fixture.js';
+
+const lab = useLab({ callbacks: false });
+let api: Awaited<ReturnType<typeof runApi>>;
+
+beforeAll(async () => {
+  api = await runApi(lab.orders, {
+    keys: [
+      apiKey('all', { name: 'Back Office' }),
+      apiKey('other', { accounts: ['other'] }),
+      apiKey('small', { maxAmount: { usd: '12' } }),
+    ],
+  });
+});
+
+const start = (body: object, query = '?wait=60', key = 'all') => api.call('POST', `/v1/orders${query}`, body, key);
+const get = (path: string, key = 'all') => api.call('GET', `/v1/orders${path}`, undefined, key);
+const withdraw = (orderId: string, marker?: string, options: object = {}) => ({
+  order_type: 'withdraw',
+  ...orderInput('withdraw', orderId, { ...(marker && { marker }), ...options }),
+});
+
+describe('a start', () => {
+  test('is answered 201, then 200, then 409 for another input, and is executed once', async () => {
+    const id = newOrderId('api-start');
+    const first = await start(withdraw(id));
+    expect(first).toMatchObject({ status: 201, body: { orderId: id, account: 'default', attached: false } });
+    expect(first.body.order).toMatchObject({ user_order_id: id, wallet_to: '****1111', expected_amount_to: '12.5' });
+    expect(first.headers.get('location')).toBe(`/v1/orders/${id}`);
+    expect(await start(withdraw(id))).toMatchObject({ status: 200, body: { attached: true } });
+    const body = { ...withdraw(id), compensation: 'finish' };
+    const other = await start({ ...body, order: { ...body.order, amount: '13' } });
+    expect(other).toMatchObject({ status: 409, body: { code: 'conflict' } });
+    const names = other.body.fields.map(({ field }: { field: string }) => field);
+    expect(names.toSorted()).toEqual(['compensation', 'order.amount']);
+    expect(lab.requestsOf(id).filter((path) => path === '/v2/order/withdraw')).toHaveLength(1);
+  });
+
+  test('of bad input names the fields and starts nothing', async () => {
+    const body = withdraw(newOrderId('api-bad'));
+    const bad = await start({ ...body, order: { ...body.order, amount: 12.5, network: '' }, recovered: {} });
+    expect(bad).toMatchObject({ status: 422, body: { code: 'invalidInput' } });
+    expect(bad.body.fields.map(({ field }: { field: string }) => field)).toEqual(['order.amount', 'recovered']);
+    const again = await start({ ...body, again: 'yes', order: { ...body.order, network: '' } });
+    expect(again.body.fields.map(({ field }: { field: string }) => field)).toEqual(['again', 'order.network']);
+    expect(await get(`/${body.order.order_id}`)).toMatchObject({ status: 404, body: { code: 'unknown' } });
+  });
+
+  test('that the service rejects is answered 422 with its code, and may be started again', async () => {
+    const id = newOrderId('api-rejected');
+    expect(await start(withdraw(id, 'create=400'))).toMatchObject({ status: 422, body: { code: 'OrderRejected' } });
+    await expect
+      .poll(() => get(`/${id}`), { timeout: 60_000 })
+      .toMatchObject({ status: 200, body: { failure: { code: 'OrderRejected' } } });
+    expect(await start({ ...withdraw(id, 'create=400'), again: true })).toMatchObject({ status: 201 });
+  });
+
+  test('without a wait is answered 202, and the order goes on', async () => {
+    const id = newOrderId('api-no-wait');
+    const answer = await start(withdraw(id), '?wait=0');
+    expect(answer).toMatchObject({ status: 202, body: { orderId: id, type: 'withdraw', attached: false } });
+    await expect.poll(() => get(`/${id}`), { timeout: 60_000 }).toMatchObject({ body: { outcome: 'completed' } });
+  });
+
+  test('for an account that no worker serves is answered 503, and waits', async () => {
+    const id = newOrderId('api-unserved');
+    const answer = await start({ ...withdraw(id), account: 'other' }, '?wait=12', 'other');
+    expect(answer).toMatchObject({ status: 503, body: { code: 'noWorker' } });
+    expect(answer.headers.get('retry-after')).toBe('5');
+    expect(answer.body.detail).toContain('Repeat the same request, which is safe');
+    expect(await get(`/${id}?account=other`, 'other')).toMatchObject({ status: 200, body: { status: 'open' } });
+  });
+});
+
+describe('an order', () => {
+  test('shows its state while it waits for a person, and takes one decision in the name of the key', async () => {
+    const id = newOrderId('api-parked');
+    await start(withdraw(id, 'outcome=completed_partially fraction=0.4', { compensation: 'ask' }));
+    const parked = () => get(`/${id}`);
+    await expect.poll(parked, { timeout: 60_000 }).toMatchObject({ body: { status: 'parked', needsAttention: true } });
+    const { body } = await parked();
+    expect(body.state.attention.allowed).toContain('accept');
+    const { revision, runId } = body.state;
+    expect(body.state.decisions.every(({ decision }: { decision: object }) => !('by' in decision))).toBe(true);
+    const decide = (decision: object, key = 'all') => api.call('POST', `/v1/orders/${id}/decisions`, decision, key);
+    const decision = { action: 'accept', reason: 'agreed with the client', revision, runId };
+    expect(await decide({ ...decision, action: 'finish' }, 'small')).toMatchObject({ status: 403 });
+    expect(await decide({ ...decision, by: 'Somebody' })).toMatchObject({
+      status: 422,
+      body: { fields: [{ field: 'by' }] },
+    });
+    expect(await decide({ ...decision, revision: revision + 9 })).toMatchObject({ status: 409 });
+    expect(await decide(decision)).toMatchObject({ status: 200 });
+    await expect.poll(parked, { timeout: 60_000 }).toMatchObject({
+      body: { outcome: 'completed_partially', result: { decisions: [{ action: 'accept', by: 'Back Office' }] } },
+    });
+    expect(await decide(decision)).toMatchObject({ status: 409, body: { code: 'refused' } });
+  });
+
+  test('that ended cannot be cancelled, and an unknown one is 404', async () => {
+    const id = newOrderId('api-cancel');
+    await start(withdraw(id));
+    await lab.orders.order(id).result();
+    const cancel = (one: string) => api.call('POST', `/v1/orders/${one}/cancel`, undefined, 'all');
+    expect(await cancel(id)).toMatchObject({ status: 409, body: { code: 'refused' } });
+    expect(await cancel('never-seen')).toMatchObject({ status: 404, body: { code: 'unknown' } });
+  });
+
+  test('of another account is refused like one that does not exist', async () => {
+    const id = newOrderId('api-foreign');
+    await start(withdraw(id));
+    const [seen, unseen] = [await get(`/${id}`, 'other'), await get('/never-seen', 'other')];
+    expect(seen.status).toBe(403);
+    expect({ ...seen.body, requestId: '' }).toEqual({ ...unseen.body, requestId: '' });
+  });
+});
+
+test('a list with a cursor misses nothing while orders end, and shows nothing twice afterwards', async () => {
+  const ids = Array.from({ length: 7 }, () => newOrderId('api-list'));
+  const batchId = newOrderId('api-list-batch');
+  const filter = `batch=${batchId}&limit=3`;
+  const listed = async (): Promise<{ orderId: string; closedAt?: string }[]> => {
+    const found = [];
+    let path = `?${filter}`;
+    for (let pages = 0; pages < 6 && path !== ''; pages += 1) {
+      const { status, body } = await get(path);
+      expect(status).toBe(200);
+      found.push(...body.orders);
+      path = body.cursor ? `?${filter}&cursor=${body.cursor}` : '';
+    }
+    expect(path).toBe('');
+    return found;
+  };
+  const idsOf = (found: { orderId: string }[]) => found.map(({ orderId }) => orderId);
+  await Promise.all(ids.map((id) => start({ ...withdraw(id), batchId })));
+  await expect
+    .poll(async () => new Set(idsOf((await get(`?batch=${batchId}`)).body.orders)).size, { timeout: 60_000 })
+    .toBe(7);
+  expect([...new Set(idsOf(await listed()))].toSorted()).toEqual(ids.toSorted());
+  const allEnded = async () => (await listed()).filter(({ closedAt }) => closedAt).length;
+  await expect.poll(allEnded, { timeout: 60_000 }).toBe(7);
+  expect(idsOf(await listed()).toSorted()).toEqual(ids.toSorted());
+  const { cursor } = (await get(`?${filter}`)).body;
+  for (const bad of [`batch=other&cursor=${cursor}`, `${filter}&cursor=x`, `${filter}&cursor=${cursor.slice(0, 15)}`])
+    expect(await get(`?${bad}`)).toMatchObject({ status: 422, body: { fields: [{ field: 'cursor' }] } });
+  const ofOther = await get('', 'other');
+  expect(ofOther).toMatchObject({ status: 200 });
+  expect(ofOther.body.orders.every(({ account }: { account: string }) => account === 'other')).toBe(true);
+  expect((await get(`?batch=${batchId}&endedAfter=2999-01-01T00:00:00Z`)).body).toEqual({ orders: [] });
+});
