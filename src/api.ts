@@ -13,7 +13,7 @@ import { connectTemporal } from './temporal.js';
 
 refuseArguments('payment-orders-api', 'Starts, shows and decides orders over HTTP, for callers without Temporal.');
 
-/** The API process: the library over HTTP. Holds no service secret. */
+/** Runs the API: the library over HTTP. Holds no service secret. */
 await exitOnFailure(async () => {
   const config = loadApiConfig();
   const { logLevel, metricsAddress } = config.monitoring;

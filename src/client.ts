@@ -144,7 +144,7 @@ export class PaymentOrders {
     return listOrders(this.#client, filter);
   }
 
-  /** Returns one page of that list. Its `cursor` selects the next one. Throws InvalidInputError. */
+  /** Returns a page of that list; its `cursor` selects the next. Throws InvalidInputError. */
   listPage(filter: OrderPageFilter = {}): Promise<OrderPage> {
     return listOrderPage(this.#client, filter);
   }

@@ -16,7 +16,7 @@ import type { Api } from './server.js';
 
 const formatChecks = z.enum(FORMAT_CHECKS).optional();
 
-// For the document alone: the library checks the input.
+// Only for the OpenAPI document: the library checks the input.
 const startBody = batchSchema
   .omit({ planOnly: true })
   .extend({ startedBy: z.string().optional(), rows: z.array(orderSchemas.withdraw).optional(), formatChecks });
@@ -27,7 +27,7 @@ const approveBody = z.strictObject({ ...shared, digest: z.string(), signature })
 const haltBody = z.strictObject({ by: z.string().optional(), reason: z.string() });
 const resumeBody = z.strictObject({ ...shared, reason: z.string(), pausedAt: z.string().optional(), signature });
 
-/** Returns the checked input of a batch, started in the name of the caller. */
+/** Returns a checked batch input in the caller's name. */
 function readBatch(
   value: unknown,
   caller: Caller,
@@ -55,7 +55,7 @@ export function addBatchRoutes(api: Api, { batches }: PaymentOrders): void {
     const { batchId, account } = handle;
     return withoutWallets({ batchId, account, state: await handle.state() });
   };
-  /** A plan costs a workflow: it is made only for keys with a limit. */
+  /** Plans only for keys with a limit, because a plan costs a workflow. */
   const plannedFor = async (caller: Caller, { input, options }: ReturnType<typeof readBatch>): Promise<BatchInput> => {
     if (!caller.key?.maxAmount) return input;
     const plan = await batches.plan(input, options);
@@ -108,7 +108,7 @@ export function addBatchRoutes(api: Api, { batches }: PaymentOrders): void {
     handler: async ({ caller, params, query }) => shown(handleOf(caller, params.id, query)),
   });
 
-  /** Adds a route that tells a batch something, and answers with its state. */
+  /** Adds a route that sends an update to a batch and answers with its state. */
   function addUpdate<B extends z.ZodType>(
     name: 'approve' | 'pause' | 'resume' | 'stop',
     { verbs, summary, body }: { verbs: readonly Verb[]; summary: string; body: B },
@@ -122,7 +122,7 @@ export function addBatchRoutes(api: Api, { batches }: PaymentOrders): void {
         const { caller, params, query } = request;
         const handle = handleOf(caller, params.id, query);
         await update(handle, bodyBy(request, body), caller);
-        // It was taken: a state that nobody answers must not say otherwise.
+        // The update succeeded, so a missing state must not become an error.
         return shown(handle).catch(() => ({ batchId: handle.batchId, account: handle.account }));
       },
     });
@@ -133,7 +133,7 @@ export function addBatchRoutes(api: Api, { batches }: PaymentOrders): void {
     if (caller.key?.maxAmount) {
       const { plan } = await handle.state();
       requirePlanned(caller, plan);
-      // What was judged must be what is approved.
+      // The judged plan must be the approved one.
       if (plan?.digest !== given.digest) throw new RefusedError('batch', handle.batchId, 'instruction', OTHER_DIGEST);
     }
     await handle.approve({ ...given, by: actorOf(caller, 'by', given.by) });

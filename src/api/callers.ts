@@ -8,12 +8,12 @@ import type { RequestFields } from '../contract/order/request.js';
 import { type OrderType, orderSides } from '../contract/order/types.js';
 import { Refusal } from './problems.js';
 
-/** Caller of a request. Without a key, which only an API without keys admits, it may do all. */
+/** Caller of a request. Without a key, which needs an API without keys, it may do everything. */
 export interface Caller {
   key?: ApiKey;
 }
 
-/** An amount that a request may move. */
+/** Amount that a request may move. */
 interface Moved {
   amount?: string | undefined;
   currency?: string | undefined;
@@ -34,7 +34,7 @@ export function authenticate({ headers }: FastifyRequest, keys: readonly ApiKey[
   const [, token] = BEARER.exec(headers.authorization ?? '') ?? [];
   if (token === undefined) throw new Refusal(NO_KEY);
   const digest = createHash('sha256').update(token).digest();
-  // All of them are compared, so that the time says nothing.
+  // Compares all keys, so that the duration reveals nothing.
   const [key] = keys.filter((one) => timingSafeEqual(one.digest, digest));
   if (!key) throw new Refusal(NO_KEY);
   return { key };
@@ -50,12 +50,12 @@ export function requireVerb({ key }: Caller, verbs: readonly Verb[]): void {
   }
 }
 
-/** Throws Refusal for an account of others, whatever it holds. */
+/** Throws Refusal for another account, whatever it holds. */
 export function requireAccount({ key }: Caller, account: string): void {
   if (key?.accounts && !key.accounts.has(account)) throw forbidden(`Key "${key.name}" is not for this account`);
 }
 
-/** Throws Refusal for amounts above the limits of a key, and for currencies without a limit. */
+/** Throws Refusal above the key's limits, and for currencies without a limit. */
 export function requireAmounts({ key }: Caller, moved: readonly Moved[]): void {
   if (!key?.maxAmount) return;
   for (const { amount, currency = '' } of moved) {
@@ -67,7 +67,7 @@ export function requireAmounts({ key }: Caller, moved: readonly Moved[]): void {
   }
 }
 
-/** Returns the amounts that a checked order names, each in its own currency. */
+/** Returns the amounts in a checked order, each in its currency. */
 export function amountsOf(type: OrderType, { order }: OrderInput): Moved[] {
   const { amount, amount_to: amountTo }: RequestFields = order;
   const { currencyFrom, currencyTo } = orderSides(type, order);
@@ -77,7 +77,7 @@ export function amountsOf(type: OrderType, { order }: OrderInput): Moved[] {
   ];
 }
 
-/** Returns the name of a caller. Throws InvalidInputError if the body claims another one. */
+/** Returns the caller's name. Throws InvalidInputError if the body claims another one. */
 export function actorOf({ key }: Caller, field: 'by' | 'startedBy', claimed: unknown): string {
   if (key && claimed !== undefined && claimed !== null && claimed !== key.name) {
     throw new InvalidInputError([{ field, reason: 'is the name of the key: leave it out' }]);

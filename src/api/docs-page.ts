@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/** The parts of an OpenAPI document that the page shows. */
+/** Parts of an OpenAPI document that the page shows. */
 interface Operation {
   summary?: string;
   description?: string;
@@ -36,7 +36,7 @@ function operation(method: string, path: string, { summary = '', description = '
 const STYLE =
   'body{font:16px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}td{padding:.1rem .8rem .1rem 0;vertical-align:top}pre{overflow:auto;background:#f4f4f4;padding:1rem}code{overflow-wrap:anywhere}';
 
-/** Sends the readable page of an OpenAPI document. It runs no script and loads nothing. */
+/** Returns the readable page of an OpenAPI document, without scripts and external resources. */
 export function docsPage({ info, paths }: { info: { title: string }; paths?: object }, reply: FastifyReply): string {
   const title = escaped(info.title);
   const operations = Object.entries(paths ?? {}).flatMap(([path, item]) =>

@@ -47,7 +47,7 @@ const listQuery = accountQuery.extend({
   cursor: z.string().max(4_000).optional(),
 });
 
-// The workflow checks the other fields against what it waits for.
+// The workflow checks the other fields.
 const decisionBody = z.looseObject({
   action: z.enum(DECIDE_ACTIONS),
   reason: z.string(),
@@ -63,7 +63,7 @@ interface Start {
   options: CheckOptions & { again?: boolean };
 }
 
-/** Returns the checked start. Throws InvalidInputError, and Refusal for an account of others. */
+/** Returns the checked start. Throws InvalidInputError, and Refusal for another account. */
 function readStart(value: unknown, caller: Caller): Start {
   const { order_type: type, again, formatChecks, ...rest } = Object(value) as Record<string, unknown>;
   requireAccount(caller, String(rest.account ?? DEFAULT_ACCOUNT));
@@ -98,7 +98,7 @@ async function createdWithin(handle: OrderHandle, seconds: number) {
   }
 }
 
-/** Returns what Temporal itself knows of an order; asks no worker. */
+/** Returns what Temporal knows of an order. Needs no worker. */
 async function entryOf({ client }: PaymentOrders, handle: OrderHandle) {
   const { orderId, account, workflowId, received } = handle;
   const run = await describeRun(client, workflowId);
@@ -139,8 +139,8 @@ async function showOrder(orders: PaymentOrders, handle: OrderHandle): Promise<un
 const MOVING: readonly DecideAction[] = ['resend', 'finish', 'revert', 'approve'];
 
 /**
- * Throws Refusal for a decision that may move money of an order above the limits of a key. A
- * follow-up never moves more than its order left.
+ * Throws Refusal for a decision that may move more than the key's limits. A follow-up never moves
+ * more than its order left.
  */
 async function requireDecidable(caller: Caller, { client }: PaymentOrders, handle: OrderHandle, decision: Decision) {
   const { action, amount, currency } = decision;

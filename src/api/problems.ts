@@ -2,7 +2,7 @@ import { isClientError } from '../client/errors.js';
 import type { FieldError } from '../contract/failures.js';
 import { maskWallets } from '../contract/wallets.js';
 
-/** A problem as an answer shows it (RFC 9457), apart from what the request adds. */
+/** Problem details (RFC 9457), without the request's own fields. */
 export interface Problem {
   status: number;
   code: string;
@@ -11,7 +11,7 @@ export interface Problem {
   headers?: Record<string, string>;
 }
 
-/** A request that the API refuses by itself. Its message quotes nothing of the request. */
+/** Refusal by the API itself. Its message quotes nothing of the request. */
 export class Refusal extends Error {
   constructor(readonly problem: Problem) {
     super(problem.detail);
@@ -33,7 +33,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'There is no answer yet',
 };
 
-/** THE table of statuses by error kind and failure type. docs/api.md shows it. */
+/** Table of statuses by error kind and failure type; see docs/api.md. */
 const STATUS: Readonly<Record<string, number>> = {
   invalidInput: 422,
   conflict: 409,
@@ -60,13 +60,13 @@ const STATUS: Readonly<Record<string, number>> = {
 
 const SAFE = 'Repeat the same request with the same ids, which is safe';
 
-/** Details of errors whose own words are for the operator of the API. */
+/** Details that replace messages for the API's operator. */
 const OWN_DETAIL: Readonly<Record<string, string>> = {
   unreachable: `Temporal did not answer, so it is not known whether the request was carried out. ${SAFE}`,
   internal: `The API failed, so it is not known whether the request was carried out. ${SAFE}; the log names the reason under this request id`,
 };
 
-/** Details of errors that fastify raises before a handler runs. */
+/** Details of errors that fastify raises before a handler. */
 const UNREAD: Readonly<Record<number, string>> = {
   413: 'The body is larger than the limit of this route, so nothing was started. Send less, or use a batch file',
   415: 'The body is not application/json, so nothing was started. Send JSON with that content type',
@@ -76,7 +76,7 @@ const UNREADABLE = 'The request cannot be read, so nothing was started. Correct 
 /** Seconds after which a repeated request may get another answer. */
 const RETRY_AFTER = { 'retry-after': '5' };
 
-/** Returns the problem that an error is, without words that only the operator may read. */
+/** Returns the problem of an error, without words for the operator. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Refusal) return error.problem;
   if (isClientError(error)) {
@@ -108,7 +108,7 @@ export const problemBody = ({ status, code, detail, fields }: Problem, requestId
   requestId,
 });
 
-/** Returns what the log may say of an error that is the operator's to mend. */
+/** Returns what the log may contain of an error for the operator. */
 export function loggedError(error: unknown): { error: string; place?: string } {
   if (isClientError(error)) return { error: `${error.name}: ${maskWallets(error.message)}` };
   if (!(error instanceof Error)) return { error: 'something that is no error' };

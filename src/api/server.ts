@@ -22,7 +22,7 @@ import { addServiceRoutes } from './service.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A key needs one of them; absent = the route needs no key. */
+    /** Verbs of which a key needs one; absent = no key needed. */
     verbs?: readonly Verb[];
   }
   interface FastifyRequest {
@@ -33,41 +33,41 @@ declare module 'fastify' {
 /** Parts of the API. */
 export interface ApiOptions {
   host: string;
-  /** 0 takes a free one. */
+  /** Port; 0 takes a free one. */
   port: number;
   orders: PaymentOrders;
   /** Absent = every caller may do everything. */
   keys?: readonly ApiKey[] | undefined;
   requestsPerSecond?: number;
-  /** Never given a body, a wallet or a key. */
+  /** Never receives a body, wallet or key. */
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
-  /** Returns why Temporal does not answer; absent = nobody looks. Never rejects. */
+  /** Returns why Temporal does not answer; absent = not checked. Never rejects. */
   whyNotReady?: () => Promise<string | undefined>;
-  /** Called with each answer, and why a connection was closed without one. */
+  /** Called with each answer, and with the cause of a connection cut. */
   onAnswer?: (answer: string, route: string) => void;
 }
 
-/** Largest body of one order, which may have 75 KiB. */
+/** Maximum body. The largest order has 75 KiB. */
 const MAX_BODY_BYTES = 128 * 1024;
-/** Order ids have up to 120 characters, which a URL may escape. */
+/** Order ids have up to 120 characters, possibly escaped. */
 const MAX_PARAM_LENGTH = 400;
 const MAX_WAIT_MS = 10_000;
 const DEFAULT_REQUESTS_PER_SECOND = 50;
-/** Requests that a caller may send at once, in seconds of its limit. */
+/** Burst of a caller, in seconds of its limit. */
 const BURST_SECONDS = 4;
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 
-/** Returns the caller's own request id if it is sane, else a new one. */
+/** Returns the caller's request id if it is valid, or a new one. */
 function requestIdOf(header: unknown): string {
   const isSane = typeof header === 'string' && REQUEST_ID.test(header) && !holdsWallet(header);
   return isSane ? header : randomUUID();
 }
 
-/** Answers that anybody can cause without a key or a limit: they must not fill the log. */
+/** Statuses that are not logged: anybody can cause them without a key. */
 const UNLOGGED: readonly number[] = [401, 429];
 
-/** Makes the API without a port. */
+/** Creates the API without a port. */
 export function createApi({ orders, keys, log, whyNotReady, onAnswer, ...options }: ApiOptions) {
   const app = fastify({
     logger: false,
@@ -95,7 +95,7 @@ export function createApi({ orders, keys, log, whyNotReady, onAnswer, ...options
 
   app.setErrorHandler(refuse);
   app.setNotFoundHandler((request, reply) => refuse(new Refusal(NO_ROUTE), request, reply));
-  // The library checks bodies: a second check here would name other fields.
+  // The library checks bodies. A second check would name other fields.
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) =>
     httpPart === 'body' ? (value) => ({ value }) : (value) => checked(schema, value),
   );
@@ -155,7 +155,7 @@ export function createApi({ orders, keys, log, whyNotReady, onAnswer, ...options
   return app;
 }
 
-/** Instance on which routes are added. */
+/** Instance for routes. */
 export type Api = ReturnType<typeof createApi>;
 
 /** Starts the API. */
@@ -182,7 +182,7 @@ function checked<S extends z.ZodType>(schema: S, value: unknown) {
   return 'errors' in result ? { error: new InvalidInputError(result.errors) } : { value: result.input };
 }
 
-/** Throws Refusal for a page of the web that gives this address a name of its own. */
+/** Throws Refusal for a web page that gives this address another name. */
 function requireOwnHost({ headers: { host } }: FastifyRequest): void {
   if (!isLoopback(URL.parse(`http://${host}`)?.hostname ?? '')) throw new Refusal(OTHER_HOST);
 }

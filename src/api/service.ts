@@ -18,7 +18,7 @@ const addressesQuery = accountQuery.extend({
   page: queryNumber(1, 100_000).optional(),
 });
 
-// The worker checks the values; an unknown field would be passed over.
+// The worker checks the values. Strict, because an unknown field would be ignored.
 const addressBody = accountQuery.extend({
   ref: z.string(),
   address: z.strictObject({
@@ -30,7 +30,7 @@ const addressBody = accountQuery.extend({
   }),
 });
 
-/** Adds the routes of what the service shows: rates, balances and permanent addresses. */
+/** Adds the routes of rates, balances and permanent addresses. */
 export function addServiceRoutes(api: Api, orders: PaymentOrders): void {
   const accountOf = (caller: Caller, { account = DEFAULT_ACCOUNT }: { account?: string }): string => {
     requireAccount(caller, account);

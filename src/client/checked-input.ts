@@ -36,7 +36,7 @@ export const checkBatchInput = (input: unknown, { formatChecks }: CheckOptions =
 /** Value of a file or body, and the amounts in it that were numbers. */
 export type ParsedInput = Omit<JsonInput, 'problem'>;
 
-/** Runs a check and adds amounts that were numbers. Throws InvalidInputError with all bad fields. */
+/** Runs a check, also for amounts that were numbers. Throws InvalidInputError. */
 export function checkWith<T>({ value, errors }: ParsedInput, check: (value: unknown) => T): T {
   try {
     const checked = check(value);

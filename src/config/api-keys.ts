@@ -6,7 +6,7 @@ import type { Problems } from './env.js';
 import { amounts, unique } from './formats.js';
 import { parseJson, readSettingsFile } from './secret-files.js';
 
-/** Everything that a key may be allowed to do. */
+/** All verbs of a key. */
 export const VERBS = ['start', 'read', 'decide', 'approve'] as const;
 
 /** One of the verbs. */
@@ -16,7 +16,7 @@ const NAME = 'API_KEYS_FILE';
 
 const key = z.strictObject({
   name: person.refine((name) => !holdsWallet(name), NO_WALLET),
-  // Never its text: somebody may have pasted the key itself.
+  // Shows no text, because somebody may have pasted the key.
   sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be the SHA-256 of the key, in 64 digits 0-9a-f'),
   accounts: z.array(z.string().regex(ACCOUNT_FORMAT)).min(1).refine(unique, 'names an account twice').optional(),
   verbs: z.array(z.enum(VERBS)).min(1).refine(unique, 'names a verb twice'),
@@ -38,10 +38,10 @@ const keyOf = ({ name, sha256, accounts, verbs, maxAmount }: z.output<typeof key
   maxAmount: maxAmount && new Map(Object.entries(maxAmount)),
 });
 
-/** A caller's key, by its hash, and what it may do. Several keys may have one name. */
+/** Caller's key as a hash, and its rights. Several keys may share a name. */
 export type ApiKey = ReturnType<typeof keyOf>;
 
-/** Reads the callers' keys; undefined after each mistake was reported. */
+/** Reads the callers' keys; undefined after it has reported each mistake. */
 export function readApiKeys(path: string, problems: Problems): readonly ApiKey[] | undefined {
   const text = readSettingsFile(path, problems, { variable: NAME });
   return parseJson(text, keysFile, (reason) => problems.add(NAME, reason))?.map(keyOf);

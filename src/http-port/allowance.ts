@@ -1,12 +1,12 @@
-/** Time between two searches for keys that mean nothing any more: a flood of new keys leaves nothing behind. */
+/** Interval of removing expired keys, so that a flood leaves nothing behind. */
 const SWEEP_INTERVAL_MS = 60_000;
 
-/** Allows something by key: `burst` times at once, then once more every `intervalMs`. */
+/** Returns an allowance per key: `burst` times at once, then once per `intervalMs`. */
 export function createAllowance(
   { burst, intervalMs }: { burst: number; intervalMs: number },
   nowMs: () => number = () => performance.now(),
 ) {
-  // Per key the time at which its allowance is full again; a time in the past is the same as no entry.
+  // Time per key at which its allowance is full again. A past time equals no entry.
   const fullAtMs = new Map<string, number>();
   let sweptAtMs = nowMs();
   function sweep(now: number): void {
@@ -15,7 +15,7 @@ export function createAllowance(
     for (const [key, fullAt] of fullAtMs) if (fullAt <= now) fullAtMs.delete(key);
   }
   return {
-    /** Returns true while the allowance of a key is not full again. */
+    /** Returns true while the allowance of a key is not full. */
     remembers: (key: string): boolean => (fullAtMs.get(key) ?? 0) > nowMs(),
     take(key: string): boolean {
       const now = nowMs();
@@ -25,13 +25,13 @@ export function createAllowance(
       fullAtMs.set(key, fullAt);
       return true;
     },
-    /** It did not happen after all. */
+    /** Reverts a `take`. */
     giveBack(key: string): void {
       const fullAt = (fullAtMs.get(key) ?? 0) - intervalMs;
       if (fullAt <= nowMs()) fullAtMs.delete(key);
       else fullAtMs.set(key, fullAt);
     },
-    /** Keys remembered now. */
+    /** Returns the number of remembered keys. */
     size: () => fullAtMs.size,
   };
 }
