@@ -37,6 +37,8 @@ export const ORDER_STATE_QUERY = 'orderState';
 export const CREATED_UPDATE = 'created';
 /** Update (also its fixed update id): resolves at the first final status. */
 export const FINAL_UPDATE = 'final';
+/** Update sent with a start: compares the input with the one that the order was started with. */
+export const BEGIN_UPDATE = 'begin';
 /** Update: a person's decision on a parked order. */
 export const DECIDE_UPDATE = 'decide';
 

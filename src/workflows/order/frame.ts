@@ -10,15 +10,18 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
+import { startDifferences } from '../../contract/differences/starts.js';
 import { endsOrder, ORDER_UNRESOLVED } from '../../contract/failures.js';
+import { maskName } from '../../contract/masking.js';
 import {
+  BEGIN_UPDATE,
   CREATED_UPDATE,
   DECIDE_UPDATE,
   FINAL_UPDATE,
   ORDER_CALLBACK_SIGNAL,
   ORDER_STATE_QUERY,
 } from '../../contract/names.js';
-import type { OrderInput, OrderResult, ReceivedDepositInput } from '../../contract/order/input-and-result.js';
+import type { OrderInput, OrderResult, ReceivedDepositInput, RunInput } from '../../contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../../contract/order/messages.js';
 import type { OrderType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
@@ -34,7 +37,9 @@ type Steps<Result = OrderResult> = (run: OrderRun) => Promise<Result>;
 
 /** Runs an order: checks that workflow id and input belong together, then runs its steps. */
 export function runOrder(type: OrderType, input: OrderInput, follow: Steps): Promise<OrderResult> {
-  return inFrame(openRun(type, input), toItsEnd(checkOrder, follow), endOrder);
+  const run = openRun(type, input);
+  setBegin(run);
+  return inFrame(run, toItsEnd(checkOrder, follow), endOrder);
 }
 
 /** Runs an order that a receipt made, of which only the service's id is known. */
@@ -124,6 +129,26 @@ function takeDecision(run: OrderRun, decision: Decision): Promise<OrderState> {
       run.parked.decision = { ...choice, ...(keyId && { keyId }) };
       return orderState(run);
     },
+  });
+}
+
+/** Sets the update and the query that compare a start with the input of this run. The query also answers after the end. */
+function setBegin(run: OrderRun): void {
+  const differing = (type: OrderType, asked: RunInput): string[] => [
+    ...(type === run.type ? [] : ['order_type']),
+    ...startDifferences(run.type, withoutNulls(asked), run.input).map(maskName),
+  ];
+  setHandler(defineUpdate<OrderState, [OrderType, RunInput]>(BEGIN_UPDATE), () => orderState(run), {
+    description: 'Sent with the start, with the order type and its input. Refuses another input, by its fields.',
+    validator: (type, asked) => {
+      const fields = differing(type, asked);
+      if (fields.length === 0) return;
+      const message = `order "${run.orderId}" exists with different ${fields.join(', ')}. Nothing was sent. A new payment needs its own id`;
+      throw ApplicationFailure.nonRetryable(message, 'OrderConflict', fields);
+    },
+  });
+  setHandler(defineQuery<string[], [OrderType, RunInput]>(BEGIN_UPDATE), differing, {
+    description: 'Fields in which an input differs from that of this order, also after its end.',
   });
 }
 
