@@ -6,6 +6,7 @@ import { type Encryption, encryptionOf } from './config/encryption-keys.js';
 import { type Env, Problems, type Reader } from './config/env.js';
 import { allowedBy, checkNames } from './config/names.js';
 import { readSettings } from './config/read-settings.js';
+import { readReceivers } from './config/receivers.js';
 import { checkRuntime } from './config/runtime.js';
 import type { Secret } from './config/secret.js';
 import { NAMES, type Settings, settingOf } from './config/settings.js';
@@ -18,6 +19,7 @@ export type { Approvers } from './config/approvers.js';
 export type { Directories } from './config/directories.js';
 export type { Encryption, EncryptionKey } from './config/encryption-keys.js';
 export { ConfigError } from './config/env.js';
+export type { ReceiverConfig } from './config/receivers.js';
 export { Secret } from './config/secret.js';
 
 /** Lowest level that a process logs. */
@@ -115,7 +117,7 @@ export const loadWorkerConfig = (env: Env = process.env) =>
   load(env, 'W', ({ settings, shown, problems }) => {
     const accounts = readAccounts(settings, env, problems);
     const encryption = encryptionOf(settings, problems);
-    const { APPROVERS_FILE: approversFile, AUDIT_DIR: auditDir } = settings;
+    const { APPROVERS_FILE: approversFile, AUDIT_DIR: auditDir, EVENTS_FILE: eventsFile } = settings;
     return {
       accounts,
       /** Absent = every order is followed by polling alone. */
@@ -123,6 +125,8 @@ export const loadWorkerConfig = (env: Env = process.env) =>
       ...encryption,
       /** Whose signatures count, by account; an account that is not here takes what is unsigned. Absent = none asks. */
       approvers: approversFile ? readApprovers(approversFile, accounts.keys(), problems) : undefined,
+      /** Receivers of events by name. Absent = no events. */
+      receivers: eventsFile ? readReceivers(eventsFile, problems) : undefined,
       pace: paceOf(settings, problems),
       /** Start of a restored Temporal: nothing sent before counts as absent until a settle window later. */
       restoredAtMs: settings.TEMPORAL_RESTORED_AT,

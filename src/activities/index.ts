@@ -7,6 +7,7 @@ import { runBatchActivity } from './batch/run-batch.js';
 import { sendBatchRowsActivity } from './batch/send-batch-rows.js';
 import { checkSignatureActivity } from './check-signature.js';
 import type { ActivityDeps } from './deps.js';
+import { deliverEventActivity } from './events/deliver-event.js';
 import { checkFollowUpActivity } from './order/check-follow-up.js';
 import { createOrderActivity } from './order/create-order.js';
 import { lookUpEndedActivity } from './order/look-up-ended.js';
@@ -55,6 +56,7 @@ export const createActivities = (deps: ActivityDeps) => ({
   reportBatch: reportBatchActivity(deps),
   awaitBatchFile: awaitBatchFileActivity(deps),
   runBatch: runBatchActivity(deps),
+  deliverEvent: deliverEventActivity(deps),
 });
 
 /** What workflows see of the activities: types only. */

@@ -11,6 +11,9 @@ export const createTaskQueue = (account: string): string => `payment-service:${a
 /** Task queue of the signed reads of one account. */
 export const lookupTaskQueue = (account: string): string => `payment-service:${account}:lookup`;
 
+/** Task queue of the deliveries to one receiver of events. Only workers that know it poll it. */
+export const eventsTaskQueue = (receiver: string): string => `payment-events-${receiver}`;
+
 /** Priority of rows of batches: nobody waits for a single one. */
 export const BATCH_ROW_PRIORITY = 4;
 
@@ -69,6 +72,9 @@ export const DEFAULT_ACCOUNT = 'default';
 
 /** `[a-z0-9-]{1,32}`: goes into task queue names and workflow ids. */
 export const ACCOUNT_FORMAT = /^[a-z0-9-]{1,32}$/;
+
+/** The name of a receiver of events: goes into task queue names. */
+export const RECEIVER_FORMAT = /^[a-z0-9-]{1,32}$/;
 
 /** The merchant's order id as a caller may choose it; `.r<digits>` endings belong to follow-ups. */
 export const ORDER_ID_FORMAT = /^[A-Za-z0-9._:-]{1,120}$/;
