@@ -101,6 +101,8 @@ const OTHER_CODES = [
   // A permanent address.
   'no-address',
   'more-addresses',
+  // A delivery of events.
+  'event-undelivered',
   // A reconciliation.
   'no-result',
   'disagreement',

@@ -20,6 +20,10 @@ export interface EventReceiver {
   kinds?: readonly EventKind[];
 }
 
+/** Returns true for an event that a receiver gets. */
+export const wants = ({ kinds }: EventReceiver, { type }: Pick<OutgoingEvent, 'type'>): boolean =>
+  !kinds || type === 'test' || kinds.includes(type);
+
 /** Texts that an event may carry. No wallet, name, e-mail, description or free text. */
 export const EVENT_TEXTS = [
   'order_id',

@@ -32,6 +32,13 @@ export const SCHEDULED_BATCH_WORKFLOW = 'scheduledBatch';
 /** Compares the service's orders, our workflows and the balances. */
 export const RECONCILE_WORKFLOW = 'reconcile';
 
+/** Delivers the events of one workflow. */
+export const DELIVER_EVENTS_WORKFLOW = 'deliverEvents';
+
+/** Signal: more events to deliver. */
+export const EVENTS_SIGNAL = 'events';
+/** Signal: send the undelivered events again. */
+export const SEND_EVENTS_SIGNAL = 'send';
 /** Signal: somebody claims that the order changed. A hint, never a fact. */
 export const ORDER_CALLBACK_SIGNAL = 'orderCallback';
 /** Query: where the order stands, why it waits and what may be decided. */
@@ -125,6 +132,9 @@ const AFTER_END = 'after-end:';
 
 /** Workflow id of the look-ups after the end of an order's or a receipt's workflow. */
 export const afterEndWorkflowId = (ended: string): string => `${AFTER_END}${ended}`;
+
+/** Workflow id of the delivery of a workflow's events. */
+export const deliveryWorkflowId = (workflowId: string): string => `events:${workflowId}`;
 
 /** Workflow id of a permanent deposit address. */
 export const addressWorkflowId = (account: string, ref: string): string => `address:${account}:${ref}`;

@@ -55,6 +55,16 @@ export const lookupsCapacity = (accounts: number) =>
     activityTaskPollerBehavior: pollers(idlePolls(accounts)),
   }) satisfies Partial<WorkerOptions>;
 
+/** Deliveries to one receiver at a time. */
+const DELIVERIES_AT_ONCE = 10;
+
+/** Returns how the deliveries to a receiver are worked on. */
+export const deliveriesCapacity = () =>
+  ({
+    maxConcurrentActivityTaskExecutions: DELIVERIES_AT_ONCE,
+    activityTaskPollerBehavior: pollers(1),
+  }) satisfies Partial<WorkerOptions>;
+
 /** Returns how its creates are worked on. */
 export const createsCapacity = (accounts: number) =>
   ({ activityTaskPollerBehavior: pollers(idlePolls(accounts)) }) satisfies Partial<WorkerOptions>;

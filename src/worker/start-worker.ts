@@ -12,7 +12,7 @@ import { type ActivityDeps, confirmAttempt, createActivities, isCopied } from '.
 import { AuditRecord } from '../audit/audit-record.js';
 import { encryptionMode, type WorkflowCode, workerConverter, workflowCode } from '../bundle/bundle.js';
 import type { WorkerConfig } from '../config.js';
-import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
+import { createTaskQueue, eventsTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
 import { messageOf } from '../contract/words.js';
 import { findingsOf } from '../preflight/checks.js';
 import { type Finding, namesOf, type Target } from '../preflight/findings.js';
@@ -22,7 +22,7 @@ import { publishedFor, publishingIdentity } from '../temporal/published.js';
 import { connectTemporal, TemporalUnreachableError, temporalTarget, warnOfPlainPayloads } from '../temporal.js';
 import { createSlots, openAccounts } from './accounts.js';
 import { countCreates, refuseForeign } from './activity-interceptors.js';
-import { createsCapacity, lookupsCapacity, ordersCapacity } from './capacity.js';
+import { createsCapacity, deliveriesCapacity, lookupsCapacity, ordersCapacity } from './capacity.js';
 import { Failovers } from './failovers.js';
 import { newIdentity, watchWorkers } from './limit-shares.js';
 import { createMonitor } from './monitor.js';
@@ -143,6 +143,9 @@ export async function createWorkers(
       { ...common, taskQueue: lookupTaskQueue(name), activities, ...lookupsCapacity(config.accounts.size) },
     ];
   });
+  const perReceiver = [...(config.receivers?.keys() ?? [])].map((name) => {
+    return { ...common, taskQueue: eventsTaskQueue(name), activities, ...deliveriesCapacity() };
+  });
   return Promise.all([
     // Batches and reconciliations heartbeat their progress here and must hear quickly that they are paused.
     Worker.create({
@@ -153,7 +156,7 @@ export async function createWorkers(
       ...ordersCapacity(),
       ...workflows,
     }),
-    ...perAccount.map((options) => Worker.create(options)),
+    ...[...perAccount, ...perReceiver].map((options) => Worker.create(options)),
   ]);
 }
 

@@ -16,8 +16,15 @@ export function circumstancesOf(deps: ActivityDeps, account: Account, payers?: P
     runId: activityInfo().workflowExecution?.runId,
     sentTo: sentToOf(account),
     ...(only && { onlyByCommand: only }),
+    ...receiversOf(deps, account.name),
     ...(payers && { payers }),
   };
+}
+
+/** Names the receivers of an account's events, if there are any. */
+function receiversOf({ receivers }: ActivityDeps, account: string): Pick<Circumstances, 'receivers'> {
+  const own = [...(receivers?.values() ?? [])].filter(({ accounts }) => !accounts || accounts.includes(account));
+  return own.length === 0 ? {} : { receivers: own.map(({ name, kinds }) => ({ name, ...(kinds && { kinds }) })) };
 }
 
 /** Returns why this is not the account that an order was sent to; undefined if it is, or if no account is pinned. */

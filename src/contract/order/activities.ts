@@ -1,4 +1,5 @@
 import type { AttentionCode } from '../attention.js';
+import type { EventReceiver } from '../events.js';
 import type { Order } from '../service-objects.js';
 import type { OnlyByCommand } from '../signature.js';
 import type { Basis, Reading } from './basis.js';
@@ -50,6 +51,8 @@ export interface Circumstances {
   /** Absent without rates. */
   payers?: Payers;
   onlyByCommand?: OnlyByCommand;
+  /** Receivers of the account's events. */
+  receivers?: readonly EventReceiver[];
   /**
    * Temporal was restored then, and may have forgotten a create that the service does not show yet.
    */

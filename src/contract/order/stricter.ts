@@ -1,3 +1,4 @@
+import type { EventReceiver } from '../events.js';
 import { decimal } from '../money.js';
 import type { OnlyByCommand } from '../signature.js';
 import type { Pace } from './activities.js';
@@ -10,6 +11,8 @@ export interface Strictest {
   pace?: Pace;
   caps?: Record<string, string>;
   onlyByCommand?: OnlyByCommand;
+  /** Receivers of events, as the newest answer names them. */
+  receivers?: readonly EventReceiver[];
 }
 
 /** Returns the stricter of earlier and new limits. */
@@ -21,6 +24,7 @@ export function stricter(before: Strictest, now: Strictest): Strictest {
     ...(now.pace && { pace: stricterPace(before.pace, now.pace) }),
     ...(caps && { caps }),
     ...(onlyByCommand && { onlyByCommand }),
+    ...(now.receivers && { receivers: now.receivers }),
   };
 }
 

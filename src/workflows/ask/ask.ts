@@ -25,6 +25,7 @@ import { record } from '../create/apply-outcome.js';
 import type { Doubt } from '../create/facts.js';
 import { isForeign } from '../interceptors.js';
 import { close } from '../order/end.js';
+import { handOver } from '../order/events.js';
 import { clearAttention, raiseAttention, showTurn } from '../order/show.js';
 import { mayHaveSent as mayHaveBeenSent, type OrderRun, recordPayers } from '../order/state.js';
 import { type AskMore, isElsewhere, untilSameAccount } from './elsewhere.js';
@@ -109,6 +110,7 @@ export function recordAnswer(run: OrderRun, answer: OrderAnswer, mayHaveSent = f
   const isDoubted = run.facts.doubt?.place === 'asked';
   if (mayHaveSent || SHOWN.includes(answer.kind) || isDoubted) run.sentTo ??= answer.sentTo;
   recordPayers(run, answer.payers);
+  void handOver(run);
   if (answer.kind === 'absent') run.lastLookUp.statusSaid = answer.said;
 }
 

@@ -30,6 +30,7 @@ import { checkOrder, checkReceived } from '../identity.js';
 import { otherRun, required, takeSigned } from '../signed.js';
 import { refusal } from './decision.js';
 import { countEnd, startLookUpsAfterEnd } from './end.js';
+import { emit, handOver } from './events.js';
 import { currentDetails, enterDone, orderState, showCancelled } from './show.js';
 import { type OrderRun, openReceivedRun, openRun } from './state.js';
 
@@ -67,6 +68,8 @@ const toItsEnd =
 
 async function endOrder(run: OrderRun, result?: OrderResult): Promise<void> {
   countEnd(run, result?.outcome ?? (run.failure?.type === ORDER_UNRESOLVED ? 'unresolved' : 'none'));
+  const { outcome, compensation } = result ?? {};
+  emit(run, 'order.ended', { outcome, failure: run.failure?.type, compensation: compensation?.status });
   if (result) await startLookUpsAfterEnd(run);
 }
 
@@ -97,6 +100,7 @@ async function inFrame<Result>(
       run.failure = error;
     }
     await end(run, result);
+    await handOver(run);
     if (!allHandlersFinished()) await condition(allHandlersFinished);
     if (result) return result;
     throw run.failure;

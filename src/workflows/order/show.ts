@@ -22,6 +22,7 @@ import { maskWallets } from '../../contract/wallets.js';
 import { attentionWords, SENT_WORDS } from '../../contract/words.js';
 import { attentionAttributes, isKeyword, pasteable, show, timeShown, WHY_BY_COMMAND } from '../show.js';
 import { decisionsOf } from './choices.js';
+import { emitAttention } from './events.js';
 import { mayHaveSent, type OrderRun } from './state.js';
 
 /** Operators search for these phases; all others are open. */
@@ -131,6 +132,7 @@ function publish(run: OrderRun, status = searchedStatus(run.phase)): void {
     ...ofInput,
   ];
   show(details, isShown ? [] : attributes);
+  emitAttention(run);
 }
 
 const amountOf = ({ type, request }: OrderRun): string | undefined =>

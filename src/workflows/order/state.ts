@@ -1,4 +1,5 @@
 import { type ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import type { OutgoingEvent } from '../../contract/events.js';
 import { DEFAULT_ACCOUNT } from '../../contract/names.js';
 import type { Payers } from '../../contract/order/activities.js';
 import { receivedRequest } from '../../contract/order/followers.js';
@@ -66,7 +67,18 @@ export interface OrderRun {
   /** Callbacks. `isDue`: a look-up is needed; `firstAtMs`: time of the first unanswered one. */
   callback: { isDue: boolean; firstAtMs?: number | undefined };
   parked: Parked;
+  readonly outbox: Outbox;
   decisions: DecisionRecord[];
+}
+
+/** Events that wait for their hand-over. `attention`: the code that was emitted last. */
+export interface Outbox {
+  waiting: OutgoingEvent[];
+  sequence: number;
+  attention?: string | undefined;
+  /** The hand-over under way. */
+  sending?: Promise<void> | undefined;
+  isDelivering?: () => boolean;
 }
 
 /** Question and decision. `offers`: for `finish` and `revert`; `candidates`: for `adopt`. */
@@ -98,6 +110,7 @@ export function openRun(type: OrderType, started: RunInput): OrderRun {
     lastLookUp: {},
     callback: { isDue: false },
     parked: { offers: [], candidates: [] },
+    outbox: { waiting: [], sequence: 0 },
     decisions: [],
   };
 }
