@@ -15,6 +15,7 @@ import { lookUpOrderActivity, lookUpRecoveredActivity } from './order/look-up-or
 import { lookUpReceivedActivity } from './order/look-up-received.js';
 import { pollOrderActivity } from './order/poll-order.js';
 import { readOutcomeActivity } from './order/read-outcome.js';
+import { namingReceivers } from './order/sent-to.js';
 import { whereInLineActivity, whySilentActivity } from './order/why-silent.js';
 import { readServiceActivity } from './read-service.js';
 import { proveBalancesActivity, readBalancesActivity, reportReconcileActivity } from './reconcile/reconcile-account.js';
@@ -33,10 +34,10 @@ const lean =
 
 /** All activities of a worker, by the names that histories know them by. */
 export const createActivities = (deps: ActivityDeps) => ({
-  createOrder: lean(createOrderActivity(deps)),
+  createOrder: lean(namingReceivers(deps, createOrderActivity(deps))),
   lookUpOrder: lean(lookUpOrderActivity(deps)),
   lookUpEnded: lean(lookUpEndedActivity(deps)),
-  lookUpReceived: lean(lookUpReceivedActivity(deps)),
+  lookUpReceived: lean(namingReceivers(deps, lookUpReceivedActivity(deps))),
   lookUpRecovered: lean(lookUpRecoveredActivity(deps)),
   pollOrder: lean(pollOrderActivity(deps)),
   readOutcome: lean(readOutcomeActivity(deps)),

@@ -8,6 +8,10 @@ export const EVENT_KINDS = [
   'order.final',
   'order.ended',
   'order.changed_after_end',
+  'batch.planned',
+  'batch.awaits_approval',
+  'batch.paused',
+  'batch.ended',
   'test',
 ] as const;
 
@@ -36,6 +40,8 @@ export const EVENT_TEXTS = [
   /** Code of what a person should look at. */
   'reason',
   'compensation',
+  'batch_id',
+  'rows',
   'currency_from',
   'currency_to',
   'amount_from',

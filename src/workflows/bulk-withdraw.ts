@@ -1,5 +1,6 @@
 import {
   ActivityFailure,
+  ApplicationFailure,
   allHandlersFinished,
   CancellationScope,
   condition,
@@ -11,6 +12,7 @@ import type { Activities } from '../activities/index.js';
 import type { ReportBatchAnswer } from '../contract/batch/activities.js';
 import type { BatchInput, BatchOutcomes, BatchPlan, BatchProgress, BatchResult } from '../contract/batch/batch.js';
 import { wholeFile } from './activity-calls.js';
+import { emit } from './batch/events.js';
 import { maySend, stop, unresolved, untilWritten } from './batch/interruptions.js';
 import { setBatchHandlers } from './batch/messages.js';
 import { awaitApproval, checkBatch, makePlan, pauseOnShortfall } from './batch/prepare.js';
@@ -18,6 +20,7 @@ import { sendRows } from './batch/send-rows.js';
 import { enter } from './batch/show.js';
 import { type BatchRun, type CarriedBatch, openBatch } from './batch/state.js';
 import { hasTimeLimit, isReset } from './identity.js';
+import { handOver } from './outbox.js';
 
 /** Checks rows, waits for approval, starts and follows their orders. A cancellation stops it. */
 export async function bulkWithdraw(
@@ -31,10 +34,18 @@ export async function bulkWithdraw(
     if (maySend(run)) stop(run, { by: 'a cancel request', reason: 'the workflow was cancelled' });
   });
   return CancellationScope.nonCancellable(async () => {
-    const result = await runBatch(run);
-    enter(run, 'done', 'nothing');
-    await condition(allHandlersFinished);
-    return result;
+    try {
+      const result = await runBatch(run);
+      enter(run, 'done', 'nothing');
+      emit(run, 'batch.ended', { outcome: result.outcomes.completed === result.rows ? 'completed' : 'incomplete' });
+      await condition(allHandlersFinished);
+      return result;
+    } catch (error) {
+      if (error instanceof ApplicationFailure) emit(run, 'batch.ended', { failure: error.type });
+      throw error;
+    } finally {
+      await handOver(run.outbox);
+    }
   });
 }
 

@@ -65,7 +65,7 @@ export async function deliverEvents(input?: EventsInput): Promise<void> {
 const QUIET_MS = 3_600_000;
 
 /** Kinds after which a run has no more events. */
-const LAST: readonly EventKind[] = ['order.ended', 'test'];
+const LAST: readonly EventKind[] = ['order.ended', 'batch.ended', 'test'];
 
 /** Returns a list, also for a signal that is not ours. */
 const listOf = <T>(value: readonly T[] | undefined): readonly T[] => (Array.isArray(value) ? value : []);

@@ -15,6 +15,7 @@ import { amountLikeThousands, checkAgainstRates, uncheckableBy } from '../../val
 import type { Account, ActivityDeps } from '../deps.js';
 import { batchFailure, invalidInput } from '../failures.js';
 import { exceededCap } from '../order/limits.js';
+import { receiversOf } from '../order/sent-to.js';
 import { isSigned, onlyByCommand, protectionsIn } from '../protections.js';
 import { type BadField, refusalOf } from './plan/bad-rows.js';
 import { warnOfExisting } from './plan/existing-orders.js';
@@ -110,7 +111,7 @@ async function planOf(
     stopAfter: input.stopAfter,
     onlyByCommand: onlyByCommand(deps, account.name),
   };
-  return { ...plan, digest: digestOf(plan) };
+  return { ...plan, digest: digestOf(plan), ...receiversOf(deps, account.name) };
 }
 
 /** A plan is worth something without balances, too. */

@@ -1,4 +1,3 @@
-import type { EventReceiver } from '../events.js';
 import { decimal } from '../money.js';
 import type { OnlyByCommand } from '../signature.js';
 import type { Pace } from './activities.js';
@@ -11,8 +10,6 @@ export interface Strictest {
   pace?: Pace;
   caps?: Record<string, string>;
   onlyByCommand?: OnlyByCommand;
-  /** Receivers of events, as the newest answer names them. */
-  receivers?: readonly EventReceiver[];
 }
 
 /** Returns the stricter of earlier and new limits. */
@@ -24,7 +21,6 @@ export function stricter(before: Strictest, now: Strictest): Strictest {
     ...(now.pace && { pace: stricterPace(before.pace, now.pace) }),
     ...(caps && { caps }),
     ...(onlyByCommand && { onlyByCommand }),
-    ...(now.receivers && { receivers: now.receivers }),
   };
 }
 

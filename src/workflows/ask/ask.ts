@@ -25,9 +25,9 @@ import { record } from '../create/apply-outcome.js';
 import type { Doubt } from '../create/facts.js';
 import { isForeign } from '../interceptors.js';
 import { close } from '../order/end.js';
-import { handOver } from '../order/events.js';
 import { clearAttention, raiseAttention, showTurn } from '../order/show.js';
 import { mayHaveSent as mayHaveBeenSent, type OrderRun, recordPayers } from '../order/state.js';
+import { handOver } from '../outbox.js';
 import { type AskMore, isElsewhere, untilSameAccount } from './elsewhere.js';
 import { askForTurn, endSilence, raiseSilence, raiseSilent, raiseUnserved, turnText, unservedFor } from './silence.js';
 
@@ -110,7 +110,8 @@ export function recordAnswer(run: OrderRun, answer: OrderAnswer, mayHaveSent = f
   const isDoubted = run.facts.doubt?.place === 'asked';
   if (mayHaveSent || SHOWN.includes(answer.kind) || isDoubted) run.sentTo ??= answer.sentTo;
   recordPayers(run, answer.payers);
-  void handOver(run);
+  run.outbox.receivers = answer.receivers ?? run.outbox.receivers;
+  void handOver(run.outbox);
   if (answer.kind === 'absent') run.lastLookUp.statusSaid = answer.said;
 }
 

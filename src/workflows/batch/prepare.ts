@@ -20,6 +20,7 @@ import {
   isReset,
   refuseInput,
 } from '../identity.js';
+import { emit } from './events.js';
 import { interruptible, pause, stop, unresolved, untilWritten } from './interruptions.js';
 import { enter } from './show.js';
 import type { BatchRun } from './state.js';
@@ -58,6 +59,8 @@ export async function makePlan(run: BatchRun): Promise<BatchPlan> {
     const plan = (await interruptible(run, check)) ?? (mayHaveSent(run) ? await check() : undefined);
     if (!plan) throw ApplicationFailure.nonRetryable(`${stopReason(run)}. Nothing was sent`, BATCH_STOPPED);
     run.plan = plan;
+    if (!run.input.planOnly) run.outbox.receivers = plan.receivers;
+    emit(run, 'batch.planned');
     return plan;
   } catch (error) {
     enter(run, 'done', 'nothing');

@@ -27,10 +27,11 @@ import type { OrderType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { checkOrder, checkReceived } from '../identity.js';
+import { handOver } from '../outbox.js';
 import { otherRun, required, takeSigned } from '../signed.js';
 import { refusal } from './decision.js';
 import { countEnd, startLookUpsAfterEnd } from './end.js';
-import { emit, handOver } from './events.js';
+import { emit } from './events.js';
 import { currentDetails, enterDone, orderState, showCancelled } from './show.js';
 import { type OrderRun, openReceivedRun, openRun } from './state.js';
 
@@ -100,7 +101,7 @@ async function inFrame<Result>(
       run.failure = error;
     }
     await end(run, result);
-    await handOver(run);
+    await handOver(run.outbox);
     if (!allHandlersFinished()) await condition(allHandlersFinished);
     if (result) return result;
     throw run.failure;

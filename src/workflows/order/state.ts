@@ -1,5 +1,4 @@
 import { type ApplicationFailure, workflowInfo } from '@temporalio/workflow';
-import type { OutgoingEvent } from '../../contract/events.js';
 import { DEFAULT_ACCOUNT } from '../../contract/names.js';
 import type { Payers } from '../../contract/order/activities.js';
 import { receivedRequest } from '../../contract/order/followers.js';
@@ -21,6 +20,7 @@ import { SEND_TIMEOUT_MS } from '../activity-calls.js';
 import type { Offer } from '../compensation/offers.js';
 import { type Doubt, type Facts, openFacts, wasEverInDoubt } from '../create/facts.js';
 import type { Candidate, Ours } from '../create/seen.js';
+import { type Outbox, openOutbox } from '../outbox.js';
 
 /** Everything that one order workflow knows. */
 export interface OrderRun {
@@ -71,16 +71,6 @@ export interface OrderRun {
   decisions: DecisionRecord[];
 }
 
-/** Events that wait for their hand-over. `attention`: the code that was emitted last. */
-export interface Outbox {
-  waiting: OutgoingEvent[];
-  sequence: number;
-  attention?: string | undefined;
-  /** The hand-over under way. */
-  sending?: Promise<void> | undefined;
-  isDelivering?: () => boolean;
-}
-
 /** Question and decision. `offers`: for `finish` and `revert`; `candidates`: for `adopt`. */
 export interface Parked {
   offers: readonly Offer[];
@@ -110,7 +100,7 @@ export function openRun(type: OrderType, started: RunInput): OrderRun {
     lastLookUp: {},
     callback: { isDue: false },
     parked: { offers: [], candidates: [] },
-    outbox: { waiting: [], sequence: 0 },
+    outbox: openOutbox(account),
     decisions: [],
   };
 }

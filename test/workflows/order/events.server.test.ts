@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { ORDERS_TASK_QUEUE, orderWorkflowId } from '../../../src/contract/names.js';
 import type { EventKind } from '../../../src/index.js';
 import { type Answer, startEventReceiver, status } from '../../support/event-receiver.js';
 import { orderInput } from '../../support/inputs.js';
@@ -37,6 +38,26 @@ const kindsOf = (receiver: Receiver, orderId: string): EventKind[] => of(receive
 
 const LIFE: EventKind[] = ['order.created', 'order.final', 'order.ended'];
 
+// First: later on, the service would hide orders that it has shown.
+test('an order that changes after its end says so, behind its own events', async () => {
+  lab.sandbox.set({ visibilityLagMs: 600_000 });
+  const orderId = newOrderId('changed');
+  const marker = 'create=400-after callback=drop';
+  const handle = await lab.orders.start('deposit', orderInput('deposit', orderId, { marker }));
+  await expect(handle.result()).rejects.toMatchObject({ type: 'OrderRejected' });
+  lab.sandbox.set({ visibilityLagMs: 0 });
+  const [mine] = lab.sandbox.orders().filter(({ order }) => order.user_order_id === orderId);
+  expect(await lab.sandbox.sendCallback(mine?.order.order_uuid ?? '')).toBe(200);
+  const kinds: EventKind[] = ['order.ended', 'order.changed_after_end'];
+  await vi.waitFor(() => expect(kindsOf(shop, orderId)).toEqual(kinds), 60_000);
+  expect(of(shop, orderId)[1]?.data).toMatchObject({ order_type: 'deposit', order_uuid: mine?.order.order_uuid });
+  const afterEnd = lab.orders.order(orderId, { afterEnd: true });
+  await vi.waitFor(async () => expect(await afterEnd.state()).toMatchObject({ phase: 'parked' }), 60_000);
+  const { revision } = await afterEnd.state();
+  await afterEnd.decide({ action: 'accept', by: 'Ann Smith', reason: 'booked by hand', revision });
+  await vi.waitFor(() => expect(kindsOf(shop, orderId)).toEqual([...kinds, 'order.attention_over']), 60_000);
+});
+
 describe('a payout', () => {
   test('reports that it was created, final and ended, in order, and nothing private', async () => {
     const orderId = newOrderId('told');
@@ -73,6 +94,28 @@ describe('a payout', () => {
     expect(of(shop, orderId)[0]?.data).toMatchObject({ failure: 'OrderRejected', currency_to: 'usd' });
   });
 
+  test('whose input a worker refuses ends with the failure type, and its caller sees the fields alone', async () => {
+    const orderId = newOrderId('invalid');
+    const input = orderInput('withdraw', orderId);
+    const args = ['withdraw', { ...input, order: { ...input.order, amount: '0.50' } }] as const;
+    const { client } = lab.temporal;
+    const options = { workflowId: orderWorkflowId('default', orderId), taskQueue: ORDERS_TASK_QUEUE };
+    const handle = await client.workflow.start(args[0], { ...options, args: [args[1]] });
+    const failure = await handle.result().catch(({ cause }) => cause);
+    expect(failure).toMatchObject({ type: 'InvalidOrder', details: [[{ field: 'order.amount' }]] });
+    await vi.waitFor(() => expect(kindsOf(shop, orderId)).toEqual(['order.ended']), 30_000);
+    expect(of(shop, orderId)[0]?.data).toMatchObject({ failure: 'InvalidOrder' });
+    // An id that is refused is not repeated.
+    const secret = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
+    const leaking = `paid-${secret}`;
+    const order = { order_id: leaking, currency: 'usdt', network: 'tron', amount: '20', wallet: secret };
+    const leak = { workflowId: orderWorkflowId('default', leaking), taskQueue: ORDERS_TASK_QUEUE };
+    const other = await client.workflow.start('withdraw', { ...leak, args: [{ order }] });
+    await expect(other.result()).rejects.toMatchObject({ cause: { type: 'InvalidOrder' } });
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(shop.received.map(({ body }) => body).join()).not.toContain(secret);
+  });
+
   test('asks for a person by its code alone, and says when that is over', async () => {
     const orderId = newOrderId('on-hold');
     const marker = 'status=unknown-status status_times=3';
@@ -106,4 +149,12 @@ test('through 500, 302, a hanging receiver and a restart of the workers, each ev
   } finally {
     await flaky.close();
   }
+});
+
+test('a receiver that wants none of the first events gets the last one', async () => {
+  await lab.replaceWorkers({ receivers: new Map([['audit', { ...audit.config, kinds: ['order.ended'] }]]) });
+  const orderId = newOrderId('last');
+  const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId));
+  await handle.result();
+  await vi.waitFor(() => expect(kindsOf(audit, orderId)).toEqual(['order.ended']), 30_000);
 });
