@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BULK_SCENARIOS, unwritableScenario } from './replay/bulk-scenarios.js';
 import { DECISION_SCENARIOS } from './replay/decision-scenarios.js';
+import { EVENT_SCENARIOS, startReceiverOfEvents } from './replay/event-scenarios.js';
 import { HISTORIES_FOLDER, recordedNames, writeHistory } from './replay/files.js';
 import { FOLLOWER_SCENARIOS } from './replay/follower-scenarios.js';
 import { type Installation, openInstallation } from './replay/installation.js';
@@ -74,4 +75,7 @@ const all = [
 ];
 await recordMissing(all, {});
 await recordMissing(SIGNED_SCENARIOS, { APPROVERS_FILE: await writeApprovers(batchDir) });
+const receiver = await startReceiverOfEvents(batchDir);
+await recordMissing(EVENT_SCENARIOS, { EVENTS_FILE: receiver.path });
+receiver.close();
 await rm(batchDir, { recursive: true });

@@ -7,6 +7,7 @@ import { readApprovers } from './config/approvers.js';
 import { type Encryption, encryptionOf } from './config/encryption-keys.js';
 import { type Env, Problems, type Reader } from './config/env.js';
 import { allowedBy, checkNames } from './config/names.js';
+import { readReceivers } from './config/receivers.js';
 import { checkRuntime } from './config/runtime.js';
 import type { Secret } from './config/secret.js';
 import { refuseOpenFolder } from './config/secret-files.js';
@@ -20,6 +21,7 @@ export type { Approvers } from './config/approvers.js';
 export { loadApproverKey } from './config/approvers.js';
 export type { Encryption, EncryptionKey } from './config/encryption-keys.js';
 export { ConfigError } from './config/env.js';
+export type { ReceiverConfig } from './config/receivers.js';
 export { Secret } from './config/secret.js';
 
 /** Lowest level that a process logs. */
@@ -117,7 +119,7 @@ export const loadWorkerConfig = (env: Env = process.env) =>
   load(env, 'W', ({ settings, shown, problems }) => {
     const accounts = readAccounts(settings, env, problems);
     const encryption = encryptionOf(settings, problems);
-    const { APPROVERS_FILE: approversFile, AUDIT_DIR: auditDir } = settings;
+    const { APPROVERS_FILE: approversFile, AUDIT_DIR: auditDir, EVENTS_FILE: eventsFile } = settings;
     return {
       accounts,
       /** If absent, every order is only polled. */
@@ -125,6 +127,8 @@ export const loadWorkerConfig = (env: Env = process.env) =>
       ...encryption,
       /** Approvers by account. An account without an entry accepts unsigned choices. */
       approvers: approversFile ? readApprovers(approversFile, accounts.keys(), problems) : undefined,
+      /** Receivers of events by name. Absent = no events. */
+      receivers: eventsFile ? readReceivers(eventsFile, problems) : undefined,
       pace: paceOf(settings, problems),
       /** Start of a restored Temporal: earlier absence counts only after a settle window. */
       restoredAtMs: settings.TEMPORAL_RESTORED_AT,

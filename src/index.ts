@@ -54,6 +54,13 @@ export type {
   ReportFile,
   SignedApproval,
 } from './contract/batch/batch.js';
+export {
+  type EventHeaders,
+  EventRefusedError,
+  type VerifyEventOptions,
+  verifyEvent,
+} from './contract/event-signature.js';
+export { EVENT_KINDS, type EventData, type EventKind, type OutgoingEvent } from './contract/events.js';
 export { type FieldError, ORDER_FAILURES, ORDER_UNRESOLVED, type OrderFailure } from './contract/failures.js';
 export type { Amount } from './contract/money.js';
 export type { AfterEndResult } from './contract/order/after-end.js';

@@ -1,5 +1,5 @@
 import type { AuditRecord } from '../audit/audit-record.js';
-import type { Approvers, CallbackConfig, Directories } from '../config.js';
+import type { Approvers, CallbackConfig, Directories, ReceiverConfig } from '../config.js';
 import type { Pace } from '../contract/order/activities.js';
 import type { UsedAccount } from '../contract/order/sent-to.js';
 import type { Rates } from '../contract/service-objects.js';
@@ -54,6 +54,8 @@ export interface ActivityDeps {
   approvers?: ReadonlyMap<string, Approvers>;
   /** Folders of batch files and reports. */
   directories?: Directories;
+  /** Receivers of events by name; absent = no events. */
+  receivers?: ReadonlyMap<string, ReceiverConfig>;
   /** If absent, no audit record is kept. */
   audit?: Pick<AuditRecord, 'append'>;
 }

@@ -7,6 +7,7 @@ import { runBatchActivity } from './batch/run-batch.js';
 import { sendBatchRowsActivity } from './batch/send-batch-rows.js';
 import { checkSignatureActivity } from './check-signature.js';
 import type { ActivityDeps } from './deps.js';
+import { deliverEventActivity } from './events/deliver-event.js';
 import { checkFollowUpActivity } from './order/check-follow-up.js';
 import { createOrderActivity } from './order/create-order.js';
 import { lookUpEndedActivity } from './order/look-up-ended.js';
@@ -14,6 +15,7 @@ import { lookUpOrderActivity, lookUpRecoveredActivity } from './order/look-up-or
 import { lookUpReceivedActivity } from './order/look-up-received.js';
 import { pollOrderActivity } from './order/poll-order.js';
 import { readOutcomeActivity } from './order/read-outcome.js';
+import { namingReceivers } from './order/sent-to.js';
 import { whereInLineActivity, whySilentActivity } from './order/why-silent.js';
 import { readServiceActivity } from './read-service.js';
 import { proveBalancesActivity, readBalancesActivity, reportReconcileActivity } from './reconcile/reconcile-account.js';
@@ -32,10 +34,10 @@ const lean =
 
 /** Creates all activities of a worker, by their names in histories. */
 export const createActivities = (deps: ActivityDeps) => ({
-  createOrder: lean(createOrderActivity(deps)),
+  createOrder: lean(namingReceivers(deps, createOrderActivity(deps))),
   lookUpOrder: lean(lookUpOrderActivity(deps)),
   lookUpEnded: lean(lookUpEndedActivity(deps)),
-  lookUpReceived: lean(lookUpReceivedActivity(deps)),
+  lookUpReceived: lean(namingReceivers(deps, lookUpReceivedActivity(deps))),
   lookUpRecovered: lean(lookUpRecoveredActivity(deps)),
   pollOrder: lean(pollOrderActivity(deps)),
   readOutcome: lean(readOutcomeActivity(deps)),
@@ -55,6 +57,7 @@ export const createActivities = (deps: ActivityDeps) => ({
   reportBatch: reportBatchActivity(deps),
   awaitBatchFile: awaitBatchFileActivity(deps),
   runBatch: runBatchActivity(deps),
+  deliverEvent: deliverEventActivity(deps),
 });
 
 /** Activities as workflows see them, types only. */

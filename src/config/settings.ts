@@ -84,6 +84,10 @@ export const SETTINGS = {
     ...{ by: 'W', type: text, unset: 'none: names are claims', example: 'approvers.json' },
     about: 'whose [signatures](#approvers) decisions and approvals need, per account',
   },
+  EVENTS_FILE: {
+    ...{ by: 'W', type: text, unset: 'none: nobody is notified', example: 'events.json' },
+    about: 'who receives signed [events](events.md), with their secrets',
+  },
   APPROVER_KEY_FILE: {
     ...{ by: 'L', type: text, example: 'ann.pem' },
     about: 'private key that decisions and approvals are signed with; `--key` goes before it',

@@ -92,6 +92,8 @@ const OTHER_CODES = [
   // Permanent addresses.
   'no-address',
   'more-addresses',
+  // Deliveries of events.
+  'event-undelivered',
   // Reconciliations.
   'no-result',
   'disagreement',

@@ -12,6 +12,9 @@ export const createTaskQueue = (account: string): string => `payment-service:${a
 
 export const lookupTaskQueue = (account: string): string => `payment-service:${account}:lookup`;
 
+/** Returns the task queue of the deliveries to one receiver. Only workers that know it poll it. */
+export const eventsTaskQueue = (receiver: string): string => `payment-events-${receiver}`;
+
 /** Priority of batch rows, for which no caller waits. */
 export const BATCH_ROW_PRIORITY = 4;
 
@@ -23,6 +26,13 @@ export const ORDER_AFTER_END_WORKFLOW = 'orderAfterEnd';
 export const BULK_WITHDRAW_WORKFLOW = 'bulkWithdraw';
 export const SCHEDULED_BATCH_WORKFLOW = 'scheduledBatch';
 export const RECONCILE_WORKFLOW = 'reconcile';
+/** Delivers the events of one workflow. */
+export const DELIVER_EVENTS_WORKFLOW = 'deliverEvents';
+
+/** Signal with more events to deliver. */
+export const EVENTS_SIGNAL = 'events';
+/** Signal to send the undelivered events again. */
+export const SEND_EVENTS_SIGNAL = 'send';
 /** Signal of an unproven claim that the order changed. */
 export const ORDER_CALLBACK_SIGNAL = 'orderCallback';
 /** Query of the state, the reason for waiting, and the possible decisions. */
@@ -31,6 +41,8 @@ export const ORDER_STATE_QUERY = 'orderState';
 export const CREATED_UPDATE = 'created';
 /** Update, and its fixed update id: resolves at the first final status. */
 export const FINAL_UPDATE = 'final';
+/** Update sent with a start: compares the input with the one that the order was started with. */
+export const BEGIN_UPDATE = 'begin';
 /** Update with a person's decision on a parked order. */
 export const DECIDE_UPDATE = 'decide';
 
@@ -66,6 +78,8 @@ export const DEFAULT_ACCOUNT = 'default';
 
 /* Formats. Endings such as `.r1` are reserved for follow-ups. */
 export const ACCOUNT_FORMAT = /^[a-z0-9-]{1,32}$/;
+/** Format of a receiver's name, which task queue names contain. */
+export const RECEIVER_FORMAT = /^[a-z0-9-]{1,32}$/;
 export const ORDER_ID_FORMAT = /^[A-Za-z0-9._:-]{1,120}$/;
 const FOLLOW_UP_ID_FORMAT = /^([A-Za-z0-9._:-]{1,120})\.r(\d{1,4})$/;
 export const ORDER_UUID_FORMAT = /^[A-Za-z0-9_-]{1,64}$/;
@@ -94,6 +108,7 @@ export const reconcileWorkflowId = (account: string): string => `reconcile:${acc
 export const readWorkflowId = (account: string, random: string): string => `read:${account}:${random}`;
 const AFTER_END = 'after-end:';
 export const afterEndWorkflowId = (ended: string): string => `${AFTER_END}${ended}`;
+export const deliveryWorkflowId = (workflowId: string): string => `events:${workflowId}`;
 
 /** Maximum follow-ups to search for. A person decided each one after the first. */
 const MOST_FOLLOW_UPS = 20;

@@ -20,6 +20,7 @@ import { addAuditVerb } from './audit-verb.js';
 import { addBatchVerbs } from './batch-verbs.js';
 import { addDecideVerb } from './decide-verb.js';
 import { addDoctorVerb } from './doctor-verb.js';
+import { addEventVerbs } from './event-verbs.js';
 import { show, watch } from './follow.js';
 import { followed, listOrders, readOrderInput, startOrder } from './order-verbs.js';
 import { addReconcileVerb } from './reconcile-verb.js';
@@ -112,6 +113,7 @@ function buildProgram(io: StarterIo, run: (act: Act, typed: never[]) => Promise<
   addBatchVerbs(program, io, verbs);
   addScheduleVerbs(program, io, verbs);
   addServiceVerbs(program, io, verbs);
+  addEventVerbs(program, io, verbs);
   addReconcileVerb(program, io, verbs);
   addAuditVerb(program, verbs);
   addReplayVerb(program, io, verbs);

@@ -102,3 +102,13 @@ export const lookupsCapacity = (accounts: number) =>
 /** Returns the options of its create queue. */
 export const createsCapacity = (accounts: number) =>
   ({ activityTaskPollerBehavior: pollers(idlePolls(accounts)) }) satisfies Partial<WorkerOptions>;
+
+/** Maximum deliveries to one receiver at a time. */
+const DELIVERIES_AT_ONCE = 10;
+
+/** Returns the options of a receiver's queue. */
+export const deliveriesCapacity = () =>
+  ({
+    maxConcurrentActivityTaskExecutions: DELIVERIES_AT_ONCE,
+    activityTaskPollerBehavior: pollers(1),
+  }) satisfies Partial<WorkerOptions>;

@@ -6,6 +6,7 @@ import type { Account } from '../activities/index.js';
 import type { Monitoring } from '../config.js';
 import {
   BULK_WITHDRAW_WORKFLOW,
+  DELIVER_EVENTS_WORKFLOW,
   DEPOSIT_ADDRESS_WORKFLOW,
   ORDER_AFTER_END_WORKFLOW,
   RECEIVED_DEPOSIT_WORKFLOW,
@@ -111,6 +112,7 @@ const OUR_TYPES: ReadonlySet<string> = new Set([
   SCHEDULED_BATCH_WORKFLOW,
   RECONCILE_WORKFLOW,
   SERVICE_READ_WORKFLOW,
+  DELIVER_EVENTS_WORKFLOW,
 ]);
 
 /** Returns a name in Prometheus' form: underscores for dots and dashes. */

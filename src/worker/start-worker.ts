@@ -14,7 +14,7 @@ import { AuditRecord } from '../audit/audit-record.js';
 import { encryptionMode, type WorkflowCode, workerConverter, workflowCode } from '../bundle/bundle.js';
 import type { WorkerConfig } from '../config.js';
 import { messageOf } from '../contract/failures.js';
-import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
+import { createTaskQueue, eventsTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
 import type { CreateAnswer, CreateOrderInput } from '../contract/order/activities.js';
 import { isRefused } from '../contract/refused.js';
 import { findingsOf } from '../preflight/checks.js';
@@ -29,7 +29,14 @@ import {
   temporalTarget,
   warnOfPlainPayloads,
 } from '../temporal.js';
-import { createSlots, createsCapacity, lookupsCapacity, openAccounts, ordersCapacity } from './accounts.js';
+import {
+  createSlots,
+  createsCapacity,
+  deliveriesCapacity,
+  lookupsCapacity,
+  openAccounts,
+  ordersCapacity,
+} from './accounts.js';
 import { Failovers } from './failovers.js';
 import { newIdentity, watchWorkers } from './limit-shares.js';
 import { createMonitor } from './monitor.js';
@@ -153,6 +160,9 @@ export async function createWorkers(
       { ...common, taskQueue: lookupTaskQueue(name), activities, ...lookupsCapacity(config.accounts.size) },
     ];
   });
+  const perReceiver = [...(config.receivers?.keys() ?? [])].map((name) => {
+    return { ...common, taskQueue: eventsTaskQueue(name), activities, ...deliveriesCapacity() };
+  });
   return Promise.all([
     // Batches and reconciliations heartbeat here and must notice a pause quickly.
     Worker.create({
@@ -163,7 +173,7 @@ export async function createWorkers(
       ...ordersCapacity(),
       ...workflows,
     }),
-    ...perAccount.map((options) => Worker.create(options)),
+    ...[...perAccount, ...perReceiver].map((options) => Worker.create(options)),
   ]);
 }
 

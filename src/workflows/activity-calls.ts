@@ -7,7 +7,7 @@ import {
   condition,
   sleep,
 } from '@temporalio/workflow';
-import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
+import { createTaskQueue, eventsTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
 import { CHECK_TIMEOUT_MS } from '../contract/signature.js';
 
 /** Longer than the HTTP limit (20 s) and the attempt's deadline (50 s). */
@@ -76,6 +76,16 @@ export const wholeAccount: ActivityOptions = {
   retry: { initialInterval: '5s', backoffCoefficient: 2, maximumInterval: '5m' },
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 };
+
+/** Delivers one event, on a queue of its receiver. Repeated without history, for three days. */
+export const delivering = (receiver: string, summary: string): ActivityOptions => ({
+  taskQueue: eventsTaskQueue(receiver),
+  startToCloseTimeout: '30s',
+  scheduleToCloseTimeout: '3 days',
+  retry: { initialInterval: '5s', backoffCoefficient: 2, maximumInterval: '1h' },
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  summary,
+});
 
 /** Looks until it knows, without a slot between two looks. */
 export const untilKnown: ActivityOptions = {

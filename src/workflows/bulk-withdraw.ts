@@ -25,6 +25,7 @@ import {
 } from '../contract/batch/batch.js';
 import { BATCH_ID_FORMAT, batchPlanWorkflowId, batchWorkflowId } from '../contract/names.js';
 import { failureOf, wholeFile } from './activity-calls.js';
+import { emit } from './batch/events.js';
 import { interruptible, maySend, pause, stop, unresolved, untilWritten } from './batch/interruptions.js';
 import { setBatchHandlers } from './batch/messages.js';
 import { sendRows } from './batch/send-rows.js';
@@ -40,6 +41,7 @@ import {
   isReset,
   refuseInput,
 } from './identity.js';
+import { handOver } from './outbox.js';
 
 /** Checks rows, waits for approval, starts and follows their orders. A cancellation stops it. */
 export async function bulkWithdraw(
@@ -53,10 +55,18 @@ export async function bulkWithdraw(
     if (maySend(run)) stop(run, { by: 'a cancel request', reason: 'the workflow was cancelled' });
   });
   return CancellationScope.nonCancellable(async () => {
-    const result = await runBatch(run);
-    enter(run, 'done', 'nothing');
-    await condition(allHandlersFinished);
-    return result;
+    try {
+      const result = await runBatch(run);
+      enter(run, 'done', 'nothing');
+      emit(run, 'batch.ended', { outcome: result.outcomes.completed === result.rows ? 'completed' : 'incomplete' });
+      await condition(allHandlersFinished);
+      return result;
+    } catch (error) {
+      if (error instanceof ApplicationFailure) emit(run, 'batch.ended', { failure: error.type });
+      throw error;
+    } finally {
+      await handOver(run.outbox);
+    }
   });
 }
 
@@ -154,6 +164,8 @@ async function makePlan(run: BatchRun): Promise<BatchPlan> {
     const plan = (await interruptible(run, check)) ?? (mayHaveSent(run) ? await check() : undefined);
     if (!plan) throw ApplicationFailure.nonRetryable(`${stopReason(run)}. Nothing was sent`, BATCH_STOPPED);
     run.plan = plan;
+    if (!run.input.planOnly) run.outbox.receivers = plan.receivers;
+    emit(run, 'batch.planned');
     return plan;
   } catch (error) {
     enter(run, 'done', 'nothing');

@@ -1,5 +1,6 @@
 /** Every workflow type this worker runs; each export is a type, so nothing else may be exported here. */
 export { bulkWithdraw } from './bulk-withdraw.js';
+export { deliverEvents } from './deliver-events.js';
 export { depositAddress } from './deposit-address.js';
 export { orderAfterEnd } from './order-after-end.js';
 export {

@@ -44,6 +44,7 @@ const ALERTS: Record<string, Record<string, string>> = {
   PaymentCheckWarns: { 'payment_orders_check{check="retention",account="",level="warning"}': SHOWN },
   PaymentOrdersNeedAttention: { 'payment_orders_attention{reason="over-cap"}': SHOWN },
   PaymentAttentionLasts: { 'payment_orders_attention{reason="over-cap"}': SHOWN },
+  PaymentEventsUndelivered: { 'payment_orders_attention{reason="event-undelivered"}': SHOWN },
   PaymentOrdersUncertain: { 'payment_orders_open{status="uncertain",age="1h"}': GAUGE },
   PaymentOrdersStopped: { payment_orders_stopped: GAUGE },
   PaymentWorkflowTasksFail: { 'temporal_workflow_task_execution_failed{workflow_type="withdraw"}': COUNTER },

@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.js';
 import { encryptionMode } from '../../src/bundle/bundle.js';
 import { PaymentOrders } from '../../src/client.js';
-import { type EncryptionKey, Secret, type WorkerConfig } from '../../src/config.js';
+import { type EncryptionKey, type ReceiverConfig, Secret, type WorkerConfig } from '../../src/config.js';
 import { DEFAULT_ACCOUNT } from '../../src/contract/names.js';
 import type { Pace } from '../../src/contract/order/activities.js';
 import { startReceiver } from '../../src/receiver/server.js';
@@ -63,6 +63,8 @@ export interface LabOptions {
   serviceUrl?: (sandboxUrl: string) => Promise<string>;
   /** Caps, the balance check and whose signatures count; none when omitted. */
   limits?: Pick<WorkerConfig, 'caps' | 'checkBalance' | 'approvers' | 'auditDir'>;
+  /** Receivers of events; none when omitted. */
+  receivers?: readonly ReceiverConfig[];
   /** Client, receiver and workers encrypt payloads with the first of them; plain when omitted. */
   encryptionKeys?: readonly EncryptionKey[];
   /** They refuse what is plain or written for another workflow. */
@@ -133,6 +135,7 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
   const config = {
     ...workerConfigFor({ ...sandbox, url }, pace, receiver?.url),
     ...limits,
+    ...(options.receivers && { receivers: new Map(options.receivers.map((one) => [one.name, one])) }),
     encryptionKeys,
     encryptionRequired,
   };

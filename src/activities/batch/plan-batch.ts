@@ -16,6 +16,7 @@ import { amountLikeThousands, checkAgainstRates, uncheckableBy } from '../../val
 import type { Account, ActivityDeps } from '../deps.js';
 import { batchFailure, invalidInput } from '../failures.js';
 import { exceededCap } from '../order/limits.js';
+import { receiversOf } from '../order/sent-to.js';
 import { isSigned, onlyByCommand, protectionsIn } from '../protections.js';
 import { warnOfExisting } from './plan/existing-orders.js';
 import { BatchTotals } from './plan/totals.js';
@@ -111,7 +112,7 @@ async function planOf(
     stopAfter: input.stopAfter,
     onlyByCommand: onlyByCommand(deps, account.name),
   };
-  return { ...plan, digest: digestOf(plan) };
+  return { ...plan, digest: digestOf(plan), ...receiversOf(deps, account.name) };
 }
 
 /** Returns the balances, without which a plan is still useful. */

@@ -16,9 +16,29 @@ export function circumstancesOf(deps: ActivityDeps, account: Account, payers?: P
     runId: activityInfo().workflowExecution?.runId,
     sentTo: sentToOf(account),
     ...(only && { onlyByCommand: only }),
+    ...receiversOf(deps, account.name),
     ...(payers && { payers }),
   };
 }
+
+/** Names the receivers of an account's events, if there are any. */
+export function receiversOf({ receivers }: ActivityDeps, account: string): Pick<Circumstances, 'receivers'> {
+  const own = [...(receivers?.values() ?? [])].filter(({ accounts }) => !accounts || accounts.includes(account));
+  return own.length === 0 ? {} : { receivers: own.map(({ name, kinds }) => ({ name, ...(kinds && { kinds }) })) };
+}
+
+/** Adds the receivers to InvalidOrder: its workflow gets no other answer. */
+export const namingReceivers =
+  <Input extends { account: string }, Answer>(deps: ActivityDeps, activity: (input: Input) => Promise<Answer>) =>
+  async (input: Input): Promise<Answer> => {
+    try {
+      return await activity(input);
+    } catch (error) {
+      const named = receiversOf(deps, input.account);
+      if (!(error instanceof ApplicationFailure) || error.type !== 'InvalidOrder' || !named.receivers) throw error;
+      throw ApplicationFailure.nonRetryable(error.message, error.type, ...(error.details ?? []), named);
+    }
+  };
 
 /** Returns why this is not an order's account; undefined if it is, or if none is pinned. */
 export const elsewhereOf = (account: Account, sentTo: SentTo | undefined): Elsewhere | undefined =>

@@ -1,5 +1,6 @@
 import type { BatchInput } from '../../validation/input-schemas.js';
 import type { AttentionCode } from '../attention.js';
+import type { EventReceiver } from '../events.js';
 import { maskName } from '../masking.js';
 import type { Amount } from '../money.js';
 import type { CompensationPolicy } from '../order/input-and-result.js';
@@ -62,6 +63,8 @@ export interface BatchPlan {
   /** Conditions that end it early. */
   latestSend?: string;
   stopAfter?: BatchInput['stopAfter'];
+  /** Receivers of events; not approved with it. */
+  receivers?: readonly EventReceiver[];
   onlyByCommand?: OnlyByCommand;
   digest: string;
 }

@@ -1,4 +1,5 @@
 import type { AttentionCode } from '../attention.js';
+import type { EventReceiver } from '../events.js';
 import type { Order } from '../service-objects.js';
 import type { OnlyByCommand } from '../signature.js';
 import type { Basis, Reading } from './basis.js';
@@ -42,6 +43,8 @@ export interface Circumstances {
   sentTo: SentTo;
   payers?: Payers;
   onlyByCommand?: OnlyByCommand;
+  /** Receivers of the account's events. */
+  receivers?: readonly EventReceiver[];
   /** Temporal was restored then, and may have forgotten a create. */
   restoredAtMs?: number;
   /** Run that asked. After a reset, answers of the earlier run stay in the history. */

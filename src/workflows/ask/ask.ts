@@ -24,6 +24,7 @@ import { recordOf } from '../order/decision.js';
 import { close } from '../order/end.js';
 import { clearAttention, raiseAttention, showTurn } from '../order/show.js';
 import { mayHaveSent as mayHaveBeenSent, type OrderRun, recordPayers } from '../order/state.js';
+import { handOver } from '../outbox.js';
 import {
   endSilence,
   raiseSilence,
@@ -111,6 +112,8 @@ export function recordAnswer(run: OrderRun, answer: OrderAnswer, mayHaveSent = f
   const isDoubted = run.facts.doubt?.place === 'asked';
   if (mayHaveSent || SHOWN.includes(answer.kind) || isDoubted) run.sentTo ??= answer.sentTo;
   recordPayers(run, answer.payers);
+  run.outbox.receivers = answer.receivers ?? run.outbox.receivers;
+  void handOver(run.outbox);
   if (answer.kind === 'absent') run.lastLookUp.statusSaid = answer.said;
 }
 

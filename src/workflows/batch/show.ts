@@ -10,6 +10,7 @@ import {
 import { maskName } from '../../contract/masking.js';
 import { DEFAULT_ACCOUNT, searchAttribute } from '../../contract/names.js';
 import { attentionAttributes, pasteable, show, WHY_BY_COMMAND } from '../show.js';
+import { emitWaiting } from './events.js';
 import { attentionOf, type BatchRun, batchChoices } from './state.js';
 
 export function enter(run: BatchRun, phase: BatchPhase, waitingFor: string): void {
@@ -24,6 +25,7 @@ export function showBatch(run: BatchRun): void {
     { key: searchAttribute.account, value: run.account },
     ...(run.batchId ? [{ key: searchAttribute.batchId, value: run.batchId }] : []),
   ]);
+  emitWaiting(run);
 }
 
 /** Rows of a table; the query has all. */

@@ -13,6 +13,7 @@ import {
 } from '../../contract/batch/batch.js';
 import { DEFAULT_ACCOUNT } from '../../contract/names.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
+import { type Outbox, openOutbox } from '../outbox.js';
 
 export interface CarriedBatch
   extends Pick<BatchState, 'sendingSince' | 'approvedBy' | 'approvals' | 'paused' | 'stopped'> {
@@ -34,6 +35,7 @@ export interface BatchRun extends Omit<CarriedBatch, 'plan'> {
   waitingFor: string;
   /** Why a report is missing, or what cannot be written now. */
   reportProblem?: string;
+  readonly outbox: Outbox;
   interrupt?: () => void;
 }
 
@@ -50,9 +52,12 @@ const noProgress = (): BatchProgress => ({
 /** Returns the state of a new or continued batch, for any input. */
 export function openBatch(started: BatchInput, carried?: CarriedBatch, progress = noProgress()): BatchRun {
   const input = withoutNulls(started);
+  const account = input?.account ?? DEFAULT_ACCOUNT;
+  const outbox = { ...openOutbox(account), receivers: carried?.plan.receivers };
   return {
     input,
-    account: input?.account ?? DEFAULT_ACCOUNT,
+    account,
+    outbox,
     batchId: input?.batchId ?? '',
     phase: carried ? 'sending' : 'checking',
     waitingFor: 'a worker that reads the rows',

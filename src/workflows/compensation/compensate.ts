@@ -7,6 +7,7 @@ import type { CardPart } from '../../contract/order/request.js';
 import type { FinalStatus, Order } from '../../contract/service-objects.js';
 import { ask } from '../ask/ask.js';
 import { resultOf } from '../order/end.js';
+import { emit } from '../order/events.js';
 import { enterPhase, park, raiseAttention, WAS_CANCELLED } from '../order/show.js';
 import { type OrderRun, recordPayers } from '../order/state.js';
 import { type Assessment, assess, type Sent } from './assess.js';
@@ -28,6 +29,7 @@ import { PAID_IN_PART } from './table.js';
 
 /** Runs the compensation after the first final status. `nextMove` alone decides the next step. */
 export async function compensate(run: OrderRun, final: Order): Promise<OrderResult> {
+  emit(run, 'order.final', {}, final.status === 'completed');
   if (final.status === 'completed') {
     const policy = run.input.compensation ?? 'report';
     return resultOf(run, { compensation: { policy, status: 'none' } });

@@ -6,6 +6,7 @@ import { answersWithin, SEND_TIMEOUT_MS, watch } from '../activity-calls.js';
 import { askForReading, lookUp } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
 import { close, failureOf, startLookUpsAfterEnd } from '../order/end.js';
+import { emit } from '../order/events.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
 import { isReset, type OrderRun } from '../order/state.js';
 import { applyOutcome, record } from './apply-outcome.js';
@@ -199,6 +200,7 @@ export function setOrder(run: OrderRun, ours: Ours): Order {
   run.callback.isDue ||= isCallbackNew(run.facts);
   record(run, { kind: 'adopted', ours });
   run.failure = undefined;
+  emit(run, 'order.created');
   // The service uses another form of its id.
   if (acceptedDifferences?.includes('order_id')) run.orderId = order.user_order_id;
   if (!acceptedDifferences && soft.length > 0) {

@@ -8,6 +8,7 @@ import type { OrderResult } from '../../contract/order/input-and-result.js';
 import { factsOf } from '../../contract/order/types.js';
 import { isFinal, type Order } from '../../contract/service-objects.js';
 import { maskWallets } from '../../contract/wallets.js';
+import { learnReceivers } from './events.js';
 import { enterDone } from './show.js';
 import { foundAs, isAdopted, type OrderRun } from './state.js';
 
@@ -15,8 +16,8 @@ import { foundAs, isAdopted, type OrderRun } from './state.js';
 export type Closed = [type: OrderFailure | typeof ORDER_UNRESOLVED, message: string, ...details: unknown[]];
 
 /** Ends the workflow without an order. Throws the failure that callers see. */
-export function close(run: OrderRun, ...end: Closed): never {
-  const failure = failureOf(run, end);
+export function close(run: OrderRun, ...[type, message, ...details]: Closed): never {
+  const failure = failureOf(run, [type, message, ...learnReceivers(run, details)]);
   enterDone(run, failure.type === ORDER_UNRESOLVED ? 'unresolved' : 'none');
   throw failure;
 }

@@ -10,23 +10,28 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
+import { startDifferences } from '../../contract/differences/starts.js';
 import { endsOrder, ORDER_UNRESOLVED } from '../../contract/failures.js';
+import { maskName } from '../../contract/masking.js';
 import {
+  BEGIN_UPDATE,
   CREATED_UPDATE,
   DECIDE_UPDATE,
   FINAL_UPDATE,
   ORDER_CALLBACK_SIGNAL,
   ORDER_STATE_QUERY,
 } from '../../contract/names.js';
-import type { OrderInput, OrderResult, ReceivedDepositInput } from '../../contract/order/input-and-result.js';
+import type { OrderInput, OrderResult, ReceivedDepositInput, RunInput } from '../../contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../../contract/order/messages.js';
 import type { OrderType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { checkOrder, checkReceived } from '../identity.js';
+import { handOver } from '../outbox.js';
 import { otherRun, required, takeSigned } from '../signed.js';
 import { refusal } from './decision.js';
 import { countEnd, startLookUpsAfterEnd } from './end.js';
+import { emit } from './events.js';
 import { currentDetails, enterDone, orderState, showCancelled } from './show.js';
 import { type OrderRun, openReceivedRun, openRun } from './state.js';
 
@@ -34,7 +39,9 @@ type Steps<Result = OrderResult> = (run: OrderRun) => Promise<Result>;
 
 /** Runs an order: checks that workflow id and input belong together, then runs its steps. */
 export function runOrder(type: OrderType, input: OrderInput, follow: Steps): Promise<OrderResult> {
-  return inFrame(openRun(type, input), toItsEnd(checkOrder, follow), endOrder);
+  const run = openRun(type, input);
+  setBegin(run);
+  return inFrame(run, toItsEnd(checkOrder, follow), endOrder);
 }
 
 /** Runs an order that a receipt made, of which only the service's id is known. */
@@ -62,6 +69,8 @@ const toItsEnd =
 
 async function endOrder(run: OrderRun, result?: OrderResult): Promise<void> {
   countEnd(run, result?.outcome ?? (run.failure?.type === ORDER_UNRESOLVED ? 'unresolved' : 'none'));
+  const { outcome, compensation } = result ?? {};
+  emit(run, 'order.ended', { outcome, failure: run.failure?.type, compensation: compensation?.status });
   if (result) await startLookUpsAfterEnd(run);
 }
 
@@ -92,6 +101,7 @@ async function inFrame<Result>(
       run.failure = error;
     }
     await end(run, result);
+    await handOver(run.outbox);
     if (!allHandlersFinished()) await condition(allHandlersFinished);
     if (result) return result;
     throw run.failure;
@@ -122,6 +132,26 @@ function takeDecision(run: OrderRun, decision: Decision): Promise<OrderState> {
       run.parked.decision = { ...choice, ...(keyId && { keyId }) };
       return orderState(run);
     },
+  });
+}
+
+/** Sets the update and query that compare a start with this run's input, also after its end. */
+function setBegin(run: OrderRun): void {
+  const differing = (type: OrderType, asked: RunInput): string[] => [
+    ...(type === run.type ? [] : ['order_type']),
+    ...startDifferences(run.type, withoutNulls(asked), run.input).map(maskName),
+  ];
+  setHandler(defineUpdate<OrderState, [OrderType, RunInput]>(BEGIN_UPDATE), () => orderState(run), {
+    description: 'Sent with the start, with the order type and its input. Refuses another input, by its fields.',
+    validator: (type, asked) => {
+      const fields = differing(type, asked);
+      if (fields.length === 0) return;
+      const message = `order "${run.orderId}" exists with different ${fields.join(', ')}. Nothing was sent. A new payment needs its own id`;
+      throw ApplicationFailure.nonRetryable(message, 'OrderConflict', fields);
+    },
+  });
+  setHandler(defineQuery<string[], [OrderType, RunInput]>(BEGIN_UPDATE), differing, {
+    description: 'Fields in which an input differs from that of this order, also after its end.',
   });
 }
 

@@ -24,6 +24,7 @@ import type { Offer } from '../compensation/offers.js';
 import type { Candidate } from '../create/facts.js';
 import { attentionAttributes, isKeyword, pasteable, show, timeShown, WHY_BY_COMMAND } from '../show.js';
 import { decisionsOf, recordOf } from './decision.js';
+import { emitAttention } from './events.js';
 import { mayHaveSent, type OrderRun } from './state.js';
 
 /** Operators search for these phases; all others are open. */
@@ -128,6 +129,7 @@ function publish(run: OrderRun, status = searchedStatus(run.phase)): void {
     ...ofInput,
   ];
   show(details, isShown ? [] : attributes);
+  emitAttention(run);
 }
 
 const amountOf = ({ type, request }: OrderRun): string | undefined =>

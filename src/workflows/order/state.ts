@@ -20,6 +20,7 @@ import { SEND_TIMEOUT_MS } from '../activity-calls.js';
 import type { Offer } from '../compensation/offers.js';
 import type { Candidate, Ours } from '../create/facts.js';
 import { type Doubt, type Facts, openFacts, wasEverInDoubt } from '../create/facts.js';
+import { type Outbox, openOutbox } from '../outbox.js';
 
 export interface OrderRun {
   /** Unchecked until `checkOrder`; the first activity validates it in full. */
@@ -65,6 +66,7 @@ export interface OrderRun {
   /** Callbacks. `isDue`: a look-up is needed; `firstAtMs`: time of the first unanswered one. */
   callback: { isDue: boolean; firstAtMs?: number | undefined };
   parked: Parked;
+  readonly outbox: Outbox;
   decisions: DecisionRecord[];
 }
 
@@ -96,6 +98,7 @@ export function openRun(type: OrderType, started: RunInput): OrderRun {
     lastLookUp: {},
     callback: { isDue: false },
     parked: { offers: [], candidates: [] },
+    outbox: openOutbox(account),
     decisions: [],
   };
 }

@@ -1,0 +1,43 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { z } from 'zod';
+import { eventHeaders, eventKeyOf } from '../../contract/event-signature.js';
+import { type DeliverEventInput, EVENT_KINDS, EVENT_TEXTS } from '../../contract/events.js';
+import type { ActivityDeps } from '../deps.js';
+import { validInput } from '../failures.js';
+import { post } from './post-event.js';
+
+const word = z.string().max(200);
+
+/** Shape of what is signed, so that no other text gets out. */
+const inputSchema = z.strictObject({
+  receiver: word,
+  event: z.strictObject({
+    id: z.string().regex(/^[\w.-]{1,100}$/),
+    type: z.enum(EVENT_KINDS),
+    timestamp: z.iso.datetime(),
+    data: z.strictObject({
+      account: word,
+      sequence: z.int().min(1),
+      ...Object.fromEntries(EVENT_TEXTS.map((field) => [field, word.optional()])),
+    }),
+  }),
+});
+
+/** Sends one signed event to one receiver. Fails, to be repeated, unless the answer is 2xx. */
+export const deliverEventActivity = (deps: Pick<ActivityDeps, 'receivers'>) =>
+  async function deliverEvent(input: DeliverEventInput): Promise<void> {
+    const { receiver: name, event } = validInput(inputSchema, input);
+    const receiver = deps.receivers?.get(name);
+    if (!receiver) throw failed(`this worker has no receiver ${name}`);
+    const { id, ...shown } = event;
+    const body = Buffer.from(JSON.stringify(shown));
+    const keys = receiver.secrets.flatMap((secret) => eventKeyOf(secret.reveal()) ?? []);
+    const headers = eventHeaders(id, body, keys, Date.now());
+    const target = { url: new URL(receiver.url.reveal()), allowPrivate: receiver.allowPrivate === true };
+    const answer = await post(target, headers, body);
+    if (typeof answer === 'number' && answer >= 200 && answer <= 299) return;
+    throw failed(typeof answer === 'number' ? `HTTP ${answer}` : answer);
+  };
+
+const failed = (why: string): ApplicationFailure =>
+  ApplicationFailure.create({ type: 'NotDelivered', message: `not delivered: ${why}` });

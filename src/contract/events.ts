@@ -1,0 +1,75 @@
+/* Outgoing events, as histories hold them. Fields may be added, never renamed. */
+
+/** Kinds of events. `test` asks whether a receiver answers. */
+export const EVENT_KINDS = [
+  'order.created',
+  'order.needs_attention',
+  'order.attention_over',
+  'order.final',
+  'order.ended',
+  'order.changed_after_end',
+  'batch.planned',
+  'batch.awaits_approval',
+  'batch.paused',
+  'batch.ended',
+  'test',
+] as const;
+
+/** One of the kinds. */
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+/** A receiver as orders know it. Without `kinds` it gets all of them. */
+export interface EventReceiver {
+  name: string;
+  kinds?: readonly EventKind[];
+}
+
+/** Returns true for an event that a receiver gets. */
+export const wants = ({ kinds }: EventReceiver, { type }: Pick<OutgoingEvent, 'type'>): boolean =>
+  !kinds || type === 'test' || kinds.includes(type);
+
+/** Texts that an event may carry. No wallet, name, e-mail, description or free text. */
+export const EVENT_TEXTS = [
+  'order_id',
+  'order_type',
+  'order_uuid',
+  'status',
+  /** Final status of the result, or type of the failure. */
+  'outcome',
+  'failure',
+  /** Code of what a person should look at. */
+  'reason',
+  'compensation',
+  'batch_id',
+  'rows',
+  'currency_from',
+  'currency_to',
+  'amount_from',
+  'amount_to',
+  'expected_amount_from',
+  'expected_amount_to',
+] as const;
+
+/** Facts of an event. `sequence`: place among the events of one run. */
+export type EventData = { account: string; sequence: number } & Partial<Record<(typeof EVENT_TEXTS)[number], string>>;
+
+/** One event. `id` is `<run id>.<sequence>`, the same whenever it is sent. */
+export interface OutgoingEvent {
+  id: string;
+  type: EventKind;
+  /** When it happened, in ISO format. */
+  timestamp: string;
+  data: EventData;
+}
+
+/** Input and signal of the delivery workflow. */
+export interface EventsInput {
+  receivers: readonly EventReceiver[];
+  events: readonly OutgoingEvent[];
+}
+
+/** One delivery. The activity refuses an event with another shape. */
+export interface DeliverEventInput {
+  receiver: string;
+  event: OutgoingEvent;
+}

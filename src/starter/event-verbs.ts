@@ -1,0 +1,34 @@
+import type { Command } from 'commander';
+import { listUndelivered, sendUndelivered, testReceiver } from '../client/events.js';
+import type { CommonOptions } from './arguments.js';
+import { whileShowing } from './progress.js';
+import { EXIT, type StarterIo, type Verbs } from './report.js';
+import { rowsText } from './text.js';
+
+/** Adds `event`: undelivered events, and whether a receiver answers. */
+export function addEventVerbs(program: Command, { stdout, stderr }: StarterIo, verbs: Verbs): void {
+  const event = program.command('event').description('events for your backends: list, send, test');
+  const list = event.command('list').description('deliveries with undelivered events');
+  verbs.add(list, async (connect, { account }: CommonOptions) => {
+    const deliveries = await listUndelivered((await connect()).client, account);
+    const rows = deliveries.map((one) => ({ ...one, since: one.since?.toISOString() }));
+    const text = rows.length > 0 ? rowsText(['id', 'account', 'since'], rows, stdout.columns) : 'all is delivered';
+    return { exitCode: EXIT.done, json: { deliveries: rows }, text };
+  });
+  const send = event.command('send').description('send undelivered events again').argument('<id>', 'of `event list`');
+  verbs.addLocal(send, async (connect, id: string) => {
+    await sendUndelivered((await connect()).client, id);
+    return { exitCode: EXIT.done, json: { id, sent: true }, text: `${id} is sent again` };
+  });
+  const test = event.command('test').description('send a receiver an event of the kind `test`');
+  verbs.add(test.argument('<receiver>', 'its name'), async (connect, receiver: string, { account }: CommonOptions) => {
+    const ask = async () => testReceiver((await connect()).client, receiver, account);
+    const problem = await whileShowing(stderr, `waiting for ${receiver}`, ask);
+    const delivered = problem === undefined;
+    return {
+      exitCode: delivered ? EXIT.done : EXIT.endedWithoutSuccess,
+      json: { receiver, delivered, ...(!delivered && { problem }) },
+      text: `${receiver}: ${problem ?? 'delivered'}`,
+    };
+  });
+}

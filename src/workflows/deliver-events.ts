@@ -1,0 +1,105 @@
+import {
+  ActivityFailure,
+  condition,
+  defineSignal,
+  isCancellation,
+  metricMeter,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.js';
+import { type EventKind, type EventsInput, type OutgoingEvent, wants } from '../contract/events.js';
+import { EVENTS_SIGNAL, SEND_EVENTS_SIGNAL, searchAttribute } from '../contract/names.js';
+import { delivering } from './activity-calls.js';
+import { attentionAttributes, show } from './show.js';
+
+/** Events for one receiver, in their order. */
+interface Chain {
+  receiver: string;
+  waiting: OutgoingEvent[];
+  undelivered: OutgoingEvent[];
+  isSending: boolean;
+}
+
+/** Delivers the events of one workflow, to each receiver by itself. Ends once all are delivered. */
+export async function deliverEvents(input?: EventsInput): Promise<void> {
+  const chains = new Map<string, Chain>();
+  let isEnded = false;
+  const take = (more?: EventsInput): void => {
+    isEnded ||= listOf(more?.events).some(({ type }) => LAST.includes(type));
+    for (const receiver of listOf(more?.receivers)) {
+      const { name } = receiver;
+      const chain = chains.get(name) ?? { receiver: name, waiting: [], undelivered: [], isSending: false };
+      chains.set(name, chain);
+      chain.waiting.push(...listOf(more?.events).filter((event) => wants(receiver, event)));
+      start(chain);
+    }
+  };
+  const start = (chain: Chain): void => {
+    sendAll(chain, shown).catch((error: unknown) => {
+      if (!isCancellation(error)) throw error;
+    });
+  };
+  const undelivered = () => [...chains.values()].filter((chain) => chain.undelivered.length > 0);
+  const shown = () => showUndelivered(undelivered());
+  setHandler(defineSignal<[EventsInput?]>(EVENTS_SIGNAL), take, { description: 'More events of this workflow.' });
+  setHandler(
+    defineSignal(SEND_EVENTS_SIGNAL),
+    () => {
+      for (const chain of undelivered()) {
+        chain.waiting.unshift(...chain.undelivered.splice(0));
+        start(chain);
+      }
+    },
+    { description: 'Sends undelivered events again, oldest first.' },
+  );
+  take(input);
+  const isIdle = () => [...chains.values()].every(isDone);
+  const isOver = () => isIdle() && isEnded;
+  do await condition(isIdle);
+  while (!isOver() && (await condition(() => !isIdle() || isOver(), QUIET_MS, { summary: 'Until it ends' })));
+}
+
+/** A signal within this time costs the order less history than another delivery. */
+const QUIET_MS = 3_600_000;
+
+/** Kinds after which a run has no more events. */
+const LAST: readonly EventKind[] = ['order.ended', 'batch.ended', 'test'];
+
+/** Returns a list, also for a signal that is not ours. */
+const listOf = <T>(value: readonly T[] | undefined): readonly T[] => (Array.isArray(value) ? value : []);
+
+const isDone = ({ isSending, undelivered }: Chain): boolean => !isSending && undelivered.length === 0;
+
+/** Sends one event after the other. After three days without success, the next one is sent. */
+async function sendAll(chain: Chain, shown: () => void): Promise<void> {
+  if (chain.isSending) return;
+  const { receiver, waiting, undelivered } = chain;
+  chain.isSending = true;
+  for (let event = waiting.shift(); event; event = waiting.shift()) {
+    try {
+      await proxyActivities<Activities>(delivering(receiver, event.type)).deliverEvent({ receiver, event });
+    } catch (error) {
+      if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+      undelivered.push(event);
+      metricMeter
+        .createCounter('payment_orders_events_undelivered_total', undefined, 'events that were not delivered in time')
+        .add(1, { receiver, type: event.type });
+      shown();
+    }
+  }
+  chain.isSending = false;
+  shown();
+}
+
+/** Asks a person to look. A delivery without failures writes nothing. */
+function showUndelivered(chains: readonly Chain[]): void {
+  if (chains.length === 0 && !workflowInfo().typedSearchAttributes.get(searchAttribute.needsAttention)) return;
+  const lines = chains.flatMap(({ receiver, undelivered }) =>
+    undelivered.map(({ id, type }) => `- \`${type}\` \`${id}\` to \`${receiver}\``),
+  );
+  const todo = '**To do**: mend the receiver, then send the signal `send` (command line: `event send`).';
+  const details = chains.length > 0 ? ['**Undelivered events**', ...lines, '', todo].join('\n') : 'All is delivered.';
+  show(details, attentionAttributes(chains.length > 0 ? 'event-undelivered' : undefined));
+}

@@ -1,0 +1,122 @@
+import {
+  CancellationScope,
+  ChildWorkflowCancellationType,
+  getExternalWorkflowHandle,
+  log,
+  ParentClosePolicy,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  EVENT_TEXTS,
+  type EventData,
+  type EventKind,
+  type EventReceiver,
+  type EventsInput,
+  type OutgoingEvent,
+  wants,
+} from '../contract/events.js';
+import {
+  DELIVER_EVENTS_WORKFLOW,
+  deliveryWorkflowId,
+  EVENTS_SIGNAL,
+  parseAfterEndWorkflowId,
+  searchAttribute,
+} from '../contract/names.js';
+import { watch } from './activity-calls.js';
+
+/** Events of a run that wait for their hand-over. */
+export interface Outbox {
+  readonly account: string;
+  /** Receivers, as the newest answer of an activity names them. */
+  receivers?: readonly EventReceiver[] | undefined;
+  waiting: OutgoingEvent[];
+  sequence: number;
+  /** State that was emitted last, of those that come and go. */
+  shown?: string | undefined;
+  /** The newest hand-over. */
+  sending: Promise<void>;
+  isSending?: boolean;
+  isDelivering?: () => boolean;
+}
+
+/** Returns an empty outbox. */
+export const openOutbox = (account: string): Outbox => ({
+  ...{ account, waiting: [], sequence: 0 },
+  sending: Promise.resolve(),
+});
+
+/** Facts of an event, unchecked. */
+export type Facts = Partial<Record<(typeof EVENT_TEXTS)[number], unknown>>;
+
+/** Records an event, in memory only without receivers. `later`: another one follows at once. */
+export function put(outbox: Outbox, type: EventKind, facts: Facts, later = false): void {
+  outbox.sequence += 1;
+  const { sequence, account } = outbox;
+  const data = { account, sequence, ...textsOf(facts) };
+  const id = `${workflowInfo().runId}.${sequence}`;
+  outbox.waiting.push({ id, type, timestamp: new Date().toISOString(), data });
+  if (!later) void handOver(outbox);
+}
+
+/** Words and numbers, but no text in which something private could stand. */
+const PLAIN = /^[\w.:-]{1,130}$/;
+
+const textsOf = (facts: Facts): Partial<EventData> =>
+  Object.fromEntries(
+    EVENT_TEXTS.flatMap((field) => {
+      const value = facts[field];
+      return typeof value === 'string' && PLAIN.test(value) ? [[field, value]] : [];
+    }),
+  );
+
+/** Workflow that the events are about: the ended one during the look-ups after its end. */
+export const subject = (): string => {
+  const { workflowId } = workflowInfo();
+  return parseAfterEndWorkflowId(workflowId)?.ended ?? workflowId;
+};
+
+/** Hands waiting events over once the receivers are known. Makes one hand-over at a time. */
+export function handOver(outbox: Outbox): Promise<void> {
+  const isDue = !outbox.isSending && outbox.receivers !== undefined && outbox.waiting.length > 0;
+  if (isDue) outbox.sending = CancellationScope.nonCancellable(() => handAllOver(outbox));
+  return outbox.sending;
+}
+
+async function handAllOver(outbox: Outbox): Promise<void> {
+  outbox.isSending = true;
+  while (outbox.waiting.length > 0) {
+    const events = outbox.waiting.splice(0);
+    const receivers = (outbox.receivers ?? []).filter((receiver) => events.some((event) => wants(receiver, event)));
+    if (receivers.length > 0) await deliver(outbox, { receivers, events });
+  }
+  outbox.isSending = false;
+}
+
+/** The delivery may end, or be started by another run, between two tries. */
+const MOST_TRIES = 10;
+
+/** Signals the open delivery of the order, or starts one. Waits for Temporal only. */
+async function deliver(outbox: Outbox, input: EventsInput): Promise<void> {
+  const workflowId = deliveryWorkflowId(subject());
+  let isOpen = outbox.isDelivering?.() ?? false;
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    try {
+      if (isOpen) return await getExternalWorkflowHandle(workflowId).signal(EVENTS_SIGNAL, input);
+      const child = await startChild<(input: EventsInput) => Promise<void>>(DELIVER_EVENTS_WORKFLOW, {
+        workflowId,
+        args: [input],
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+        cancellationType: ChildWorkflowCancellationType.ABANDON,
+        typedSearchAttributes: [{ key: searchAttribute.account, value: outbox.account }],
+      });
+      const isOver = watch(child.result());
+      outbox.isDelivering = () => !isOver();
+      return;
+    } catch {
+      // Already started, or already closed.
+      isOpen = !isOpen;
+    }
+  }
+  log.error('events were not handed over', { events: input.events.map(({ id }) => id) });
+}

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startEventReceiver } from '../../support/event-receiver.js';
+import { type BatchLab, openBatchLab, startRows, testRows } from './batches.fixture.js';
+
+let shop: Awaited<ReturnType<typeof startEventReceiver>>;
+let lab: BatchLab;
+beforeAll(async () => {
+  shop = await startEventReceiver('shop');
+  lab = await openBatchLab({ receivers: [shop.config] });
+});
+afterAll(async () => {
+  await lab?.close();
+  await shop?.close();
+});
+
+const of = (batchId: string) => shop.received.map(({ event }) => event).filter(({ data }) => data.batch_id === batchId);
+
+const kinds = (batchId: string) => of(batchId).map(({ type }) => type);
+
+test('a batch reports its plan, its approval, a pause and its end, in order', async () => {
+  const batch = await startRows(lab, testRows('event', 3), { approval: 'required', startedBy: 'Bob Jones' });
+  const { batchId } = batch;
+  const asked = ['batch.planned', 'batch.awaits_approval'];
+  await vi.waitFor(() => expect(kinds(batchId)).toEqual(asked), 60_000);
+  const { plan } = await batch.state();
+  await batch.approve({ digest: plan?.digest ?? '', by: 'Ann Smith' });
+  await batch.result();
+  await vi.waitFor(() => expect(kinds(batchId)).toEqual([...asked, 'batch.ended']), 60_000);
+  const [first] = of(batchId);
+  expect(first?.data).toMatchObject({ rows: '3', currency_to: 'usd', amount_to: '37.5', sequence: 1 });
+  expect(of(batchId).at(-1)?.data).toMatchObject({ outcome: 'completed' });
+  // Its rows are orders.
+  const rows = shop.received.filter(({ event }) => event.type === 'order.ended');
+  expect(rows.length).toBe(3);
+});
+
+test('a batch that is paused, and then stopped, says so', async () => {
+  const batch = await startRows(
+    lab,
+    testRows('slow', 3, () => 'after_ms=2000'),
+    { maxInFlight: 1 },
+  );
+  const { batchId } = batch;
+  await vi.waitFor(() => expect(kinds(batchId)).toEqual(['batch.planned']), 60_000);
+  await batch.pause({ by: 'Ann Smith', reason: 'a private reason' });
+  await vi.waitFor(() => expect(kinds(batchId)).toEqual(['batch.planned', 'batch.paused']), 60_000);
+  await batch.stop({ by: 'Ann Smith', reason: 'not today' });
+  await batch.result();
+  const ended = ['batch.planned', 'batch.paused', 'batch.ended'];
+  await vi.waitFor(() => expect(kinds(batchId)).toEqual(ended), 60_000);
+  expect(of(batchId).at(-1)?.data).toMatchObject({ outcome: 'incomplete' });
+  expect(shop.received.map(({ body }) => body).join()).not.toMatch(/Ann|private/);
+});

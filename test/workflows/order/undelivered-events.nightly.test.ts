@@ -1,0 +1,53 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { deliveryWorkflowId, searchAttribute } from '../../../src/contract/names.js';
+import { EVENT_SECRET, startEventReceiver, status } from '../../support/event-receiver.js';
+import { orderInput } from '../../support/inputs.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, openSkippingLab, type SkippingLab } from '../../support/skipping-lab.js';
+
+let folder: string;
+let shop: Awaited<ReturnType<typeof startEventReceiver>>;
+let lab: SkippingLab;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'events-'));
+  shop = await startEventReceiver('shop', status(503));
+  const { allowPrivate, url } = shop.config;
+  const file = join(folder, 'events.json');
+  const entry = { name: 'shop', url: url.reveal(), secrets: [EVENT_SECRET], allowPrivate };
+  await writeFile(file, JSON.stringify([entry]), { mode: 0o600 });
+  lab = await openSkippingLab({ EVENTS_FILE: file });
+});
+afterAll(async () => {
+  await lab?.close();
+  await shop?.close();
+  await rm(folder, { recursive: true });
+});
+
+test('what is not delivered within three days wants a person, and `send` delivers it in its order', async () => {
+  const orderId = 'undelivered';
+  const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId));
+  await lab.result(handle, HOUR_MS);
+  const delivery = lab.orders.client.workflow.getHandle(deliveryWorkflowId(handle.workflowId));
+  const reason = async () => (await delivery.describe()).typedSearchAttributes.get(searchAttribute.attentionReason);
+  const kinds = () => [...new Set(shop.received.map(({ event }) => event.type))];
+  await lab.skip(2 * DAY_MS);
+  expect([await reason(), kinds()]).toEqual([undefined, ['order.created']]);
+  await lab.skip(DAY_MS + HOUR_MS);
+  expect(await reason()).toBe('event-undelivered');
+  // The next one has its own three days, and is not held up by it.
+  await lab.skip(7 * DAY_MS);
+  expect(kinds()).toEqual(['order.created', 'order.final', 'order.ended']);
+  const times = shop.received.length;
+  expect(times).toBeGreaterThan(200);
+  expect(times).toBeLessThan(300);
+  await lab.skip(DAY_MS);
+  expect(shop.received.length).toBe(times);
+  shop.answer = status(204);
+  await delivery.signal('send');
+  await lab.skipUntil(async () => (await delivery.describe()).status.name === 'COMPLETED', MINUTE_MS, HOUR_MS);
+  expect(shop.received.slice(times).map(({ event }) => event.type)).toEqual(kinds());
+  expect(await reason()).toBeUndefined();
+});
