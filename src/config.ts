@@ -180,7 +180,6 @@ export const loadApiConfig = (env: Env = process.env) =>
       ...address,
       /** Absent = every local caller may do everything. */
       keys: file ? readApiKeys(file, problems) : undefined,
-      requestsPerSecond: settings.API_REQUESTS_PER_SECOND,
       ...encryptionOf(settings, problems),
       monitoring: monitoringOf(settings),
       allowed: allowedBy(env, 'A'),

@@ -102,7 +102,7 @@ export const atServer = ({ connection }: Client): string =>
 const typeForCli = (type: string): string =>
   type.replace(/_?([A-Z])([A-Z]*)/g, (_, first: string, rest: string) => first + rest.toLowerCase());
 
-/** Temporal Cloud has no operator service: users create attributes in its console. */
+/** Temporal Cloud has no operator service: users create attributes on its web page. */
 function unlessNotOffered(error: unknown): undefined {
   const code = grpcStatus(error)?.code;
   if (code !== GRPC.unimplemented && code !== GRPC.permissionDenied) throw error;

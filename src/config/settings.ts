@@ -195,10 +195,6 @@ export const SETTINGS = {
     ...{ by: 'A', type: text, unset: 'none: everybody on this machine may do everything', example: 'api-keys.json' },
     about: "hashes of the callers' [keys](api.md#keys) and what each may do; required if `API_ADDRESS` is not loopback",
   },
-  API_REQUESTS_PER_SECOND: {
-    ...{ by: 'A', type: format.requestRateText, default: '50', example: '200' },
-    about: 'limit per caller, 0.1 to 1000; four times as many at once',
-  },
   CODEC_ADDRESS: {
     ...{ by: 'C', type: format.listenAddress(8081), default: '127.0.0.1:8081', example: '0.0.0.0:8081' },
     about: 'where the codec listens',

@@ -17,7 +17,6 @@ test(`kill -9 of the API in the middle of ${STARTS} starts: each is repeated and
     startProcess('src/api.ts', {
       ...temporalEnv(lab.temporal),
       API_ADDRESS: address,
-      API_REQUESTS_PER_SECOND: '1000',
       LOG_LEVEL: 'error',
     });
   let api = startApi();

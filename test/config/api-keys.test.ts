@@ -28,7 +28,6 @@ test('keys are read with their rights; several may share a name', () => {
   expect(load([KEY, limited], { API_ADDRESS: '0.0.0.0:8088' })).toMatchObject({
     host: '0.0.0.0',
     port: 8088,
-    requestsPerSecond: 50,
     keys: [
       { name: 'shop', digest: Buffer.from(KEY.sha256, 'hex'), accounts: undefined, maxAmount: undefined },
       { accounts: new Set(['eu']), verbs: new Set(['start']), maxAmount: new Map([['usd', '1000']]) },
