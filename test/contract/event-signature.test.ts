@@ -21,7 +21,7 @@ describe('the package standardwebhooks', () => {
 
   test('refuses a forged body and an old signature', () => {
     expect(() => new Webhook(SECRET).verify(`${BODY} `, signed())).toThrow('No matching signature');
-    expect(() => new Webhook(SECRET).verify(BODY.toString(), signed([SECRET], Date.now() - 301_000))).toThrow('old');
+    expect(() => new Webhook(SECRET).verify(BODY.toString(), signed([SECRET], Date.now() - 400_000))).toThrow('old');
   });
 
   test('signs what verifyEvent takes', () => {
@@ -55,8 +55,8 @@ describe('verifyEvent', () => {
     ['another id', changed({ 'webhook-id': 'run-1.3' }), 'no signature fits'],
     ['another time', changed({ 'webhook-timestamp': String(Math.floor(Date.now() / 1_000) - 1) }), 'no signature fits'],
     ['a time that is none', changed({ 'webhook-timestamp': 'NaN' }), 'not a time'],
-    ['an old time', signed([SECRET], Date.now() - 301_000), 'too far'],
-    ['a time to come', signed([SECRET], Date.now() + 301_000), 'too far'],
+    ['an old time', signed([SECRET], Date.now() - 400_000), 'too far'],
+    ['a time to come', signed([SECRET], Date.now() + 400_000), 'too far'],
   ])('refuses %s', ([, headers, reason]) => {
     expect(() => verifyEvent(BODY, headers, SECRET)).toThrow(EventRefusedError);
     expect(() => verifyEvent(BODY, headers, SECRET)).toThrow(reason);
