@@ -220,10 +220,7 @@ export const loadCodecConfig = (env: Env = process.env) =>
     };
   });
 
-/**
- * Configuration of the codec endpoint. Without `token`: loopback only; without `uiOrigin`: no web
- * page.
- */
+/** Configuration of the codec. Without `token`: loopback only; without `uiOrigin`: no page. */
 export type CodecConfig = Omit<ReturnType<typeof loadCodecConfig>, 'allowed' | 'logLevel' | 'token'> & {
   token?: Secret;
   /** Default: info. */
@@ -260,10 +257,7 @@ export function folder(
   return undefined;
 }
 
-/**
- * Creates and removes a folder, which reveals missing rights and read-only mounts. A full disk
- * passes.
- */
+/** Creates and removes a folder, which reveals missing rights. A full disk passes. */
 function probe(path: string): void {
   try {
     rmdirSync(mkdtempSync(join(path, '.probe-')));

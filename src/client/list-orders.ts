@@ -246,10 +246,7 @@ export const firstOf = <T>(
 /** Maximum ids per request, and maximum runs to read. Further runs are treated as current. */
 const [MOST_IDS, MOST_RUNS] = [500, 1_000];
 
-/**
- * Returns the run ids that have a newer run with the same id. Reconciliations never count, because
- * each looks at its own time.
- */
+/** Returns the runs that have a newer run of their id. Reconciliations never count. */
 export async function supersededRuns(
   client: Pick<Client, 'workflow'>,
   runs: readonly WorkflowExecutionInfo[],

@@ -6,9 +6,7 @@ import * as format from './formats.js';
 import { proxy } from './route.js';
 import { readSecretFile } from './secret-files.js';
 
-/**
- * Setting. Its check, its row in docs/running.md and its part of the `ready` line derive from it.
- */
+/** Setting, the source of its check, its row in docs/running.md and its part of `ready`. */
 interface Setting {
   /** Readers, by the letters of Reader. */
   by: string;
