@@ -37,7 +37,7 @@ import {
 
 /** Maximum wait for an answer: the signature check takes most of it. */
 const ANSWER_TIMEOUT_MS = CHECK_TIMEOUT_MS + 5_000;
-/** Maximum wait for the question that follows a time-out. */
+/** Maximum wait of the check whether Temporal or a worker caused a time-out. */
 const CONFIRM_TIMEOUT_MS = 5_000;
 
 /** Maximum wait in milliseconds, above 0. Default: as long as needed, possibly days. */

@@ -12,7 +12,7 @@ export const createTaskQueue = (account: string): string => `payment-service:${a
 
 export const lookupTaskQueue = (account: string): string => `payment-service:${account}:lookup`;
 
-/** Returns the task queue of the deliveries to one receiver. Only workers that know it poll it. */
+/** Returns the task queue of deliveries to a receiver, polled by the workers that have it. */
 export const eventsTaskQueue = (receiver: string): string => `payment-events-${receiver}`;
 
 /** Priority of batch rows, for which no caller waits. */

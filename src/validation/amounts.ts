@@ -76,7 +76,7 @@ export function precisionProblem(name: string, amount: Amount, currency: string,
   if (!isShown(amount)) return what;
   const fits = decimal(amount).round(places).eq(decimal(amount));
   const shortened = fits ? decimal(amount).toFixed(places) : `at most ${places} decimals`;
-  // Behind a zero nobody writes thousands.
+  // 0.123 cannot mean thousands.
   if (whole === '0') return `${what}: write ${shortened}`;
   const without = `${whole}${fraction}`;
   return `${what}: ${decimal(amount).toFixed()} or ${without}? write ${without} or ${shortened}`;

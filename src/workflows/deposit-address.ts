@@ -53,7 +53,7 @@ export async function depositAddress(input: DepositAddressInput): Promise<Deposi
   const run: AddressRun = { account: checkAddress(input), input, rounds: 0 };
   const result = await createOrFind(run).finally(() => tell(run, undefined));
   if (result.others) {
-    // Receipts reach each of them, so nothing is lost.
+    // Every such address still receives, so nothing is lost.
     const reason = `the service has more addresses with this reference: ${result.others.join(', ')}`;
     tell(run, { code: 'more-addresses', reason });
   }

@@ -53,7 +53,7 @@ export function createOrderActivity(deps: ActivityDeps) {
     const checked = checkedRequest(deps, account, attempt);
     const { request, invalid } = checked;
     const tooSoon = await tooSoonAfterRestore(deps, account, attempt.type);
-    // Read before the probe, so that nothing delays the create after its answer.
+    // Read before the probe, so that nothing delays the create after the probe's answer.
     const terms = await readTerms(deps, account, attempt, request);
     const sending: Sending = { deps, account, attempt, ...checked, terms, deadline, tooSoon };
     const elsewhere = elsewhereOf(account, attempt.sentTo);

@@ -62,7 +62,7 @@ const LOOKS_AT_ONCE = 20;
 /** After this many rows without an order of this batch, none was started. */
 const MOST_WITHOUT = 100;
 
-/** Counts uncounted rows of this batch. Returns false if it may not continue. */
+/** Counts started rows that were not counted. Returns false if the batch may not continue. */
 export async function takeStarted(
   work: BatchWork,
   next: Iterator<BatchRow>,
