@@ -10,7 +10,7 @@ import { withoutWallets } from '../contract/shown-json.js';
 import { FORMAT_CHECKS } from '../validation/field-errors.js';
 import { batchSchema } from '../validation/input-schemas.js';
 import { orderSchemas } from '../validation/request-schemas.js';
-import { actorOf, type Caller, requireAccount, requireAmounts } from './callers.js';
+import { actorOf, allowedAccount, type Caller, requireAmounts } from './callers.js';
 import { accountQuery, answers, bodyBy, bodyOf, idParams } from './documents.js';
 import type { Api } from './server.js';
 
@@ -33,7 +33,7 @@ function readBatch(
   caller: Caller,
 ): { input: BatchInput; options: { formatChecks?: 'warn' | 'refuse' } } {
   const { formatChecks: checks, ...given } = Object(value) as Record<string, unknown>;
-  requireAccount(caller, String(given.account ?? DEFAULT_ACCOUNT));
+  allowedAccount(caller, String(given.account ?? DEFAULT_ACCOUNT));
   const options = { formatChecks: formatChecks.safeParse(checks ?? undefined).data };
   const startedBy = actorOf(caller, 'startedBy', given.startedBy);
   return { input: checkBatchInput({ ...given, startedBy }, options), options };
@@ -48,8 +48,7 @@ const OTHER_DIGEST = 'the digest is not that of its plan';
 /** Adds the routes of batches. */
 export function addBatchRoutes(api: Api, { batches }: PaymentOrders): void {
   const handleOf = (caller: Caller, batchId: string, { account }: { account?: string }): BatchHandle => {
-    requireAccount(caller, account ?? DEFAULT_ACCOUNT);
-    return batches.handle(batchId, { account });
+    return batches.handle(batchId, { account: allowedAccount(caller, account) });
   };
   const shown = async (handle: BatchHandle): Promise<unknown> => {
     const { batchId, account } = handle;

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { InvalidInputError } from '../client/errors.js';
 import type { ApiKey, Verb } from '../config.js';
 import { decimal } from '../contract/money.js';
+import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderInput } from '../contract/order/input-and-result.js';
 import type { RequestFields } from '../contract/order/request.js';
 import { type OrderType, orderSides } from '../contract/order/types.js';
@@ -50,9 +51,10 @@ export function requireVerb({ key }: Caller, verbs: readonly Verb[]): void {
   }
 }
 
-/** Throws Refusal for another account, whatever it holds. */
-export function requireAccount({ key }: Caller, account: string): void {
+/** Returns the account that a request names. Throws Refusal if it is not one of the key's. */
+export function allowedAccount({ key }: Caller, account: string = DEFAULT_ACCOUNT): string {
   if (key?.accounts && !key.accounts.has(account)) throw forbidden(`Key "${key.name}" is not for this account`);
+  return account;
 }
 
 /** Throws Refusal above the key's limits, and for currencies without a limit. */

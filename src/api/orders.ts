@@ -22,7 +22,7 @@ import { withoutWallets } from '../contract/shown-json.js';
 import { FORMAT_CHECKS } from '../validation/field-errors.js';
 import { optionSchemas } from '../validation/input-schemas.js';
 import { orderSchemas } from '../validation/request-schemas.js';
-import { actorOf, amountsOf, type Caller, requireAccount, requireAmounts } from './callers.js';
+import { actorOf, allowedAccount, amountsOf, type Caller, requireAmounts } from './callers.js';
 import { accountQuery, answers, bodyBy, bodyOf, idParams, queryFlag, queryNumber } from './documents.js';
 import { Refusal } from './problems.js';
 import type { Api } from './server.js';
@@ -66,7 +66,7 @@ interface Start {
 /** Returns the checked start. Throws InvalidInputError, and Refusal for another account. */
 function readStart(value: unknown, caller: Caller): Start {
   const { order_type: type, again, formatChecks, ...rest } = Object(value) as Record<string, unknown>;
-  requireAccount(caller, String(rest.account ?? DEFAULT_ACCOUNT));
+  allowedAccount(caller, String(rest.account ?? DEFAULT_ACCOUNT));
   const options = z
     .object(startOptions)
     .safeParse({ again: again ?? undefined, formatChecks: formatChecks ?? undefined });
@@ -154,7 +154,7 @@ async function requireDecidable(caller: Caller, { client }: PaymentOrders, handl
 /** Adds the routes of single orders. */
 export function addOrderRoutes(api: Api, orders: PaymentOrders): void {
   const handleOf = (caller: Caller, id: string, { received, ...query }: HandleOptions & { received?: boolean }) => {
-    requireAccount(caller, query.account ?? DEFAULT_ACCOUNT);
+    allowedAccount(caller, query.account);
     return received ? orders.received(id, query) : orders.order(id, query);
   };
 
@@ -204,7 +204,7 @@ export function addOrderRoutes(api: Api, orders: PaymentOrders): void {
     },
     handler: async ({ caller, query }) => {
       const { batch: batchId, ...filter } = query;
-      if (filter.account !== undefined) requireAccount(caller, filter.account);
+      if (filter.account !== undefined) allowedAccount(caller, filter.account);
       return withoutWallets(await orders.listPage({ ...filter, batchId, accounts: caller.key?.accounts }));
     },
   });

@@ -1,11 +1,10 @@
 import * as z from 'zod';
 import type { PaymentOrders } from '../client.js';
 import type { DepositAddressInput } from '../contract/address/address.js';
-import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import { ORDER_TYPES } from '../contract/order/types.js';
 import { withoutWallets } from '../contract/shown-json.js';
 import { clientInfoSchema, currencySchema, descriptionSchema, networkSchema } from '../validation/request-schemas.js';
-import { type Caller, requireAccount } from './callers.js';
+import { allowedAccount } from './callers.js';
 import { accountQuery, answers, bodyBy, queryNumber } from './documents.js';
 import type { Api } from './server.js';
 
@@ -32,11 +31,6 @@ const addressBody = accountQuery.extend({
 
 /** Adds the routes of rates, balances and permanent addresses. */
 export function addServiceRoutes(api: Api, orders: PaymentOrders): void {
-  const accountOf = (caller: Caller, { account = DEFAULT_ACCOUNT }: { account?: string }): string => {
-    requireAccount(caller, account);
-    return account;
-  };
-
   api.get('/v1/rates', {
     config: { verbs: ['read'] },
     schema: {
@@ -45,7 +39,7 @@ export function addServiceRoutes(api: Api, orders: PaymentOrders): void {
       querystring: ratesQuery,
       response: answers({ 200: 'Rates by order type and pair' }),
     },
-    handler: async ({ caller, query: { account, ...query } }) => orders.rates(accountOf(caller, { account }), query),
+    handler: async ({ caller, query: { account, ...query } }) => orders.rates(allowedAccount(caller, account), query),
   });
 
   api.get('/v1/balances', {
@@ -55,7 +49,7 @@ export function addServiceRoutes(api: Api, orders: PaymentOrders): void {
       querystring: accountQuery,
       response: answers({ 200: 'Balances by currency' }),
     },
-    handler: async ({ caller, query }) => orders.balances(accountOf(caller, query)),
+    handler: async ({ caller, query }) => orders.balances(allowedAccount(caller, query.account)),
   });
 
   api.get('/v1/addresses', {
@@ -66,7 +60,7 @@ export function addServiceRoutes(api: Api, orders: PaymentOrders): void {
       response: answers({ 200: 'One page' }),
     },
     handler: async ({ caller, query: { account, ...query } }) => {
-      const addresses = await orders.addressList(query, accountOf(caller, { account }));
+      const addresses = await orders.addressList(query, allowedAccount(caller, account));
       return withoutWallets({ addresses });
     },
   });
@@ -80,7 +74,7 @@ export function addServiceRoutes(api: Api, orders: PaymentOrders): void {
     },
     handler: async (request) => {
       const given = bodyBy(request, addressBody);
-      const account = accountOf(request.caller, given);
+      const account = allowedAccount(request.caller, given.account);
       return withoutWallets(await orders.createAddress({ ...given, account } as DepositAddressInput));
     },
   });
