@@ -11,31 +11,35 @@ const CREATE_PATHS = new Set<string>(ORDER_TYPES.map((type) => `/v2/order/${type
 export const isCreate = ({ path }: RequestLogEntry): boolean => CREATE_PATHS.has(path);
 
 /**
- * Creates without a probe of their own (one whose orders are only written otherwise is one, too): the request about that order right before must be a list that was answered in full.
- * A settling look-up ends with the status operation, so its list does not pass for a probe.
+ * Creates without a probe of their own: an answered list of that order since its last create. A
+ * look-up of another kind is a list with a status request, so each status request takes back one list.
  */
 export function blindSends({ requests }: Evidence): Finding[] {
-  const lastAbout = new Map<string, RequestLogEntry>();
+  const listsOf = new Map<string, RequestLogEntry[]>();
   const findings: Finding[] = [];
   for (const request of requests) {
-    const { orderId, orderIds = [], atMs } = request;
+    const { orderId, orderIds = [], path, atMs } = request;
     // Probes before first sends may be one request for many orders.
-    for (const id of orderIds) lastAbout.set(id, request);
-    if (orderId === undefined) continue;
-    const before = lastAbout.get(orderId);
-    lastAbout.set(orderId, request);
-    if (isCreate(request) && !(before && isProbe(before) && atMs - before.atMs <= ATTEMPT_MS)) {
-      const found = before
-        ? `${before.path} (HTTP ${before.status}${before.fault ? `, ${before.fault}` : ''})`
-        : 'nothing';
-      findings.push({ orderId, text: `a create of ${orderId} was sent right after ${found}` });
+    for (const id of path === LIST_PATH ? [...orderIds, ...(orderId ? [orderId] : [])] : [])
+      listsOf.set(id, [...(listsOf.get(id) ?? []), request]);
+    if (orderId === undefined || path === LIST_PATH) continue;
+    const lists = listsOf.get(orderId) ?? [];
+    if (!isCreate(request)) {
+      lists.shift();
+      continue;
     }
+    listsOf.delete(orderId);
+    if (lists.some((list) => isAnswered(list) && atMs - list.atMs <= ATTEMPT_MS)) continue;
+    const found = lists.map(({ status, fault }) => `a list with HTTP ${status}${fault ? ` (${fault})` : ''}`);
+    findings.push({ orderId, text: `a create of ${orderId} was sent after ${found.join(', ') || 'no list'}` });
   }
   return findings;
 }
 
-const isProbe = ({ path, status, fault }: RequestLogEntry): boolean =>
-  path === '/v2/order/list' && status === 200 && (fault === undefined || fault.startsWith('echo-'));
+const LIST_PATH = '/v2/order/list';
+
+const isAnswered = ({ status, fault }: RequestLogEntry): boolean =>
+  status === 200 && (fault === undefined || fault.startsWith('echo-'));
 
 /** Identical callbacks under way share one signal, so it may be this much older than the callback that shares it. */
 const SHARED_SIGNAL_MS = 2_000;

@@ -117,6 +117,18 @@ const FAULTS: [title: string, change: (evidence: Draft) => void, found: Record<s
     { 'blind sends': 4 },
   ],
   [
+    "a look-up's list is no probe, and its late status request hides none",
+    (evidence) => {
+      const list = { path: '/v2/order/list', orderId: 'a', status: 200 };
+      const status = { path: '/v2/order/status', orderId: 'a', status: 404 };
+      const create = { path: '/v2/order/exchange_withdraw', orderId: 'a', status: 200 };
+      const probed = [list, list, status, create];
+      const blind = [list, status, create];
+      evidence.requests = [...probed, ...blind].map((request, atMs) => ({ atMs, ...request }));
+    },
+    { 'blind sends': 1 },
+  ],
+  [
     'every leak is a finding',
     (evidence) => void Object.assign(evidence, { leaks: [{ place: 'worker.log', what: 'the API key' }] }),
     { secrets: 1 },

@@ -165,7 +165,7 @@ test('network policies let each pod reach what docs/trust.md says, and nothing e
     const blocks = rules
       .flatMap(({ to = [], from = [] }) => [...to, ...from])
       .flatMap(({ ipBlock }) => ipBlock?.cidr ?? []);
-    for (const cidr of blocks) expect(cidr).toMatch(/^(192\.0\.2|203\.0\.113)\.0\/24$/);
+    for (const cidr of blocks) expect(cidr).toMatch(/^(192\.0\.2|203\.0\.113|198\.51\.100)\.0\/24$/);
   }
 });
 
