@@ -43,6 +43,8 @@ export async function deliverEvents(input?: EventsInput): Promise<void> {
   };
   const undelivered = () => [...chains.values()].filter((chain) => chain.undelivered.length > 0);
   const shown = () => showUndelivered(undelivered());
+  // Before the signals, which may have come before this first task.
+  take(input);
   setHandler(defineSignal<[EventsInput?]>(EVENTS_SIGNAL), take, { description: 'More events of this workflow.' });
   setHandler(
     defineSignal(SEND_EVENTS_SIGNAL),
@@ -54,7 +56,6 @@ export async function deliverEvents(input?: EventsInput): Promise<void> {
     },
     { description: 'Sends undelivered events again, oldest first.' },
   );
-  take(input);
   const isIdle = () => [...chains.values()].every(isDone);
   const isOver = () => isIdle() && isEnded;
   do await condition(isIdle);

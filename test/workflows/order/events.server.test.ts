@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { ORDERS_TASK_QUEUE, orderWorkflowId } from '../../../src/contract/names.js';
+import {
+  DELIVER_EVENTS_WORKFLOW,
+  deliveryWorkflowId,
+  EVENTS_SIGNAL,
+  ORDERS_TASK_QUEUE,
+  orderWorkflowId,
+} from '../../../src/contract/names.js';
 import type { EventKind } from '../../../src/index.js';
 import { type Answer, startEventReceiver, status } from '../../support/event-receiver.js';
 import { orderInput } from '../../support/inputs.js';
@@ -56,6 +62,24 @@ test('an order that changes after its end says so, behind its own events', async
   const { revision } = await afterEnd.state();
   await afterEnd.decide({ action: 'accept', by: 'Ann Smith', reason: 'booked by hand', revision });
   await vi.waitFor(() => expect(kindsOf(shop, orderId)).toEqual([...kinds, 'order.attention_over']), 60_000);
+});
+
+test('events that came by a signal before the first task follow those of the start', async () => {
+  const orderId = newOrderId('early');
+  const events = [1, 2, 3].map((sequence) => ({
+    ...{ id: `early.${sequence}`, type: sequence === 3 ? 'order.ended' : 'order.created' },
+    ...{ timestamp: new Date().toISOString(), data: { account: 'default', sequence, order_id: orderId } },
+  }));
+  const [first, ...later] = events.map((event) => ({ receivers: [{ name: 'shop' }], events: [event] }));
+  const delivery = await lab.temporal.client.workflow.signalWithStart(DELIVER_EVENTS_WORKFLOW, {
+    workflowId: deliveryWorkflowId(`order:default:${orderId}`),
+    taskQueue: ORDERS_TASK_QUEUE,
+    args: [first],
+    signal: EVENTS_SIGNAL,
+    signalArgs: [{ receivers: [{ name: 'shop' }], events: later.flatMap((one) => one.events) }],
+  });
+  await delivery.result();
+  expect(of(shop, orderId).map(({ data }) => data.sequence)).toEqual([1, 2, 3]);
 });
 
 describe('a payout', () => {
