@@ -8,7 +8,7 @@ import type { BatchInput, BatchPlan } from '../contract/batch/batch.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import { withoutWallets } from '../contract/shown-json.js';
 import { FORMAT_CHECKS } from '../validation/field-errors.js';
-import { batchSchema } from '../validation/input-schemas.js';
+import { batchSchema, optionSchemas } from '../validation/input-schemas.js';
 import { orderSchemas } from '../validation/request-schemas.js';
 import { actorOf, allowedAccount, type Caller, requireAmounts } from './callers.js';
 import { accountQuery, answers, bodyBy, bodyOf, idParams } from './documents.js';
@@ -17,9 +17,10 @@ import type { Api } from './server.js';
 const formatChecks = z.enum(FORMAT_CHECKS).optional();
 
 // Only for the OpenAPI document: the library checks the input.
+const row = orderSchemas.withdraw.extend({ reference: optionSchemas.reference });
 const startBody = batchSchema
   .omit({ planOnly: true })
-  .extend({ startedBy: z.string().optional(), rows: z.array(orderSchemas.withdraw).optional(), formatChecks });
+  .extend({ startedBy: z.string().optional(), rows: z.array(row).optional(), formatChecks });
 
 const signature = z.looseObject({ keyId: z.string(), value: z.string() }).optional();
 const shared = { by: z.string().optional(), runId: z.string().optional() };

@@ -41,6 +41,7 @@ const orderQuery = accountQuery.extend({ received: queryFlag.optional(), afterEn
 const listQuery = accountQuery.extend({
   status: z.enum([...SHOWN_STATUSES, 'stopped']).optional(),
   batch: z.string().optional(),
+  reference: z.string().optional(),
   endedAfter: z.iso.datetime({ offset: true }).optional(),
   needsAttention: queryFlag.optional(),
   limit: queryNumber(1, 200).optional(),

@@ -13,11 +13,16 @@ const OF_PARTS = [
   ...Object.keys(CLIENT_FIELDS).map((name) => `client_info.${name}`),
   ...Object.keys(DETAILS_FIELDS).map((name) => `wallet_details.${name}`),
 ];
-const KNOWN = [...Object.keys(orderSchemas.withdraw.shape).filter((name) => name !== 'client_info'), ...OF_PARTS];
+const KNOWN = [
+  ...Object.keys(orderSchemas.withdraw.shape).filter((name) => name !== 'client_info'),
+  ...OF_PARTS,
+  'reference',
+];
 
-/** Unchecked order of a row. A row with a `problem` must not be sent. */
+/** Unchecked order and reference of a row. A row with a `problem` must not be sent. */
 export interface RowContent {
   order?: unknown;
+  reference?: unknown;
   problem?: FieldError[];
 }
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { BatchFile, BatchInput } from '../contract/batch/batch.js';
 import type { WithdrawRequest } from '../contract/order/request.js';
+import { apart } from '../validation/batch-input.js';
 import { BATCH_FILE_ENDING } from '../validation/input-schemas.js';
 import { readJson } from '../validation/json-input.js';
 import { type RowContent, readCsvRow, readHeader } from './csv-rows.js';
@@ -95,7 +96,7 @@ function* rowsOf(
     if (empty > 0) yield { ...numbersOf(row - empty), text: '', ...refusedRow('is empty') };
     empty = 0;
     const damage = text === undefined ? NOT_UTF8 : damageOf(text);
-    yield { ...numbersOf(row), text: text ?? '', ...(damage ? refusedRow(damage) : read(text ?? '')) };
+    yield { ...numbersOf(row), text: text ?? '', ...(damage ? refusedRow(damage) : apart(read(text ?? ''))) };
   }
   if (row - empty === 0) throw badFile('the file has no rows');
   if (empty > 0) skipped?.(empty);
@@ -113,7 +114,10 @@ function readJsonRow(text: string): RowContent {
 }
 
 function inlineSource(given: readonly WithdrawRequest[]): BatchSource {
-  const rows = given.map((order, index) => ({ row: index + 1, line: index + 1, text: JSON.stringify(order), order }));
+  const rows = given.map((order, index) => ({
+    ...{ row: index + 1, line: index + 1, text: JSON.stringify(order) },
+    ...apart({ order }),
+  }));
   const sha256 = hash('sha256', rows.map(({ text }) => text).join('\n'));
   return { sha256, format: 'ndjson', rows: (taken = 0) => rows.slice(taken) };
 }
@@ -123,9 +127,9 @@ export const nextOf = (rows: Iterator<BatchRow>, count: number): BatchRow[] =>
   Array.from({ length: count }, () => rows.next()).flatMap(({ done, value }) => (done ? [] : [value]));
 
 export const orderInputOf = (
-  { order }: Pick<BatchRow, 'order'>,
+  { order, reference }: RowContent,
   { account, compensation, resend, batchId }: BatchInput,
-): unknown => ({ account, order, compensation, resend, batchId });
+): unknown => ({ account, order, compensation, resend, batchId, reference });
 
 const SAVE_SHEET = 'in the spreadsheet program, save the sheet as "CSV UTF-8"';
 

@@ -49,6 +49,8 @@ export interface OrderFilter {
   /** Includes stopped orders. */
   needsAttention?: boolean;
   batchId?: string;
+  /** Caller's reference, in full. */
+  reference?: string;
   /** ISO time. Selects orders whose workflow ended later. */
   endedAfter?: string;
   /** Maximum number of entries, newest first. Default: 50. */
@@ -78,6 +80,7 @@ const filterSchema = z
     status: z.enum(STATUSES, `must be one of ${STATUSES.join(', ')}`),
     needsAttention: z.boolean(),
     batchId: z.string(),
+    reference: z.string(),
     endedAfter: z.iso.datetime({ offset: true, error: 'must be an ISO time such as 2026-11-27T18:00:00Z' }),
     limit: z.int().min(1).max(MAX_LIMIT),
   })
@@ -98,6 +101,7 @@ export function orderQuery({ account, status, needsAttention, batchId, endedAfte
   if (needsAttention === true) terms.push(`(PaymentNeedsAttention = true OR ${IS_STOPPED})`);
   if (needsAttention === false) terms.push('PaymentNeedsAttention = false', IS_NOT_STOPPED);
   if (batchId !== undefined) terms.push(`PaymentBatchId = ${quoted(batchId)}`);
+  if (page.reference !== undefined) terms.push(`PaymentReference = ${quoted(page.reference)}`);
   return terms.join(' AND ');
 }
 
@@ -140,6 +144,7 @@ export interface OrderListEntry {
   currencyTo: string | undefined;
   orderUuid?: string;
   batchId?: string;
+  reference?: string;
   startedAt: Date;
   closedAt?: Date;
 }
@@ -167,6 +172,7 @@ export function toEntry(info: RunInfo): OrderListEntry | undefined {
     currencyTo: attributes.get(searchAttribute.currencyTo),
     orderUuid: attributes.get(searchAttribute.orderUuid),
     batchId: attributes.get(searchAttribute.batchId),
+    reference: attributes.get(searchAttribute.reference),
     startedAt: info.startTime,
     closedAt: info.closeTime,
   };

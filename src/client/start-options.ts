@@ -35,7 +35,7 @@ export function orderStartOptions(type: OrderType, input: OrderInput) {
     args: [input],
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
     typedSearchAttributes: [
-      ...startAttributes(type, input.account ?? DEFAULT_ACCOUNT, input.order, input.batchId),
+      ...startAttributes(type, input.account ?? DEFAULT_ACCOUNT, input.order, input),
       { key: searchAttribute.needsAttention, value: false },
     ],
     staticSummary: orderSummary(type, input),

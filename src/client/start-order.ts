@@ -1,6 +1,5 @@
 import type { Client } from '@temporalio/client';
 import { startDifferences } from '../contract/differences/starts.js';
-import { maskName } from '../contract/masking.js';
 import { DEFAULT_ACCOUNT, orderWorkflowId } from '../contract/names.js';
 import type { OrderInput } from '../contract/order/input-and-result.js';
 import { type OrderType, workflowTypeOf } from '../contract/order/types.js';
@@ -26,8 +25,7 @@ export async function refuseOtherInput(
   const orderId = input.order.order_id;
   const workflowId = orderWorkflowId(input.account ?? DEFAULT_ACCOUNT, orderId);
   const first = await callTemporal(client, () => readFirstInput(client, workflowId), options);
-  const fields = startDifferences(type, input, first.input).map(maskName);
-  if (first.workflowType !== workflowTypeOf(type) && !fields.includes('order_type')) fields.unshift('order_type');
+  const fields = startDifferences(type, input, first);
   if (fields.length > 0) throw new ConflictError('order', orderId, fields);
   return { recovered: Boolean(first.input.recovered) };
 }

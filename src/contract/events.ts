@@ -41,6 +41,7 @@ export const EVENT_TEXTS = [
   'reason',
   'compensation',
   'batch_id',
+  'reference',
   'rows',
   'currency_from',
   'currency_to',
@@ -50,8 +51,10 @@ export const EVENT_TEXTS = [
   'expected_amount_to',
 ] as const;
 
-/** Facts of an event. `sequence`: place among the events of one run. */
-export type EventData = { account: string; sequence: number } & Partial<Record<(typeof EVENT_TEXTS)[number], string>>;
+/** Facts of an event. `sequence`: place among the events of one run; `metadata`: the caller's. */
+export type EventData = { account: string; sequence: number; metadata?: Record<string, string> } & Partial<
+  Record<(typeof EVENT_TEXTS)[number], string>
+>;
 
 /** One event. `id` is `<run id>.<sequence>`, the same whenever it is sent. */
 export interface OutgoingEvent {

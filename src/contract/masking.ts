@@ -67,7 +67,7 @@ export type Groups = 'asPrinted' | 'anyhow';
  * anything but letters and digits.
  */
 const GAP: Readonly<Record<Groups, string>> = {
-  asPrinted: String.raw`[\s\p{Pd}\p{Cf}_.:/]`,
+  asPrinted: String.raw`[\s\p{Pd}\p{Cf}_.:/#]`,
   anyhow: String.raw`(?:[^\p{L}\p{Nd}]|\p{Default_Ignorable_Code_Point})`,
 };
 
@@ -115,6 +115,10 @@ interface Span {
   from: number;
   to: number;
 }
+
+/** Returns true for a text with a card number (Luhn) or an IBAN (mod 97), in any groups. */
+export const holdsNumber = (text: string): boolean =>
+  cardsIn(text, 'anyhow').length > 0 || ibansIn(text, 'anyhow').length > 0;
 
 /** Replaces each card number and IBAN by `show`. Overlapping ones count as one. */
 export function replaceNumbers(text: string, show: (number: string) => string, groups: Groups): string {

@@ -56,6 +56,8 @@ export const searchAttribute = {
   orderStatus: defineSearchAttributeKey('PaymentOrderStatus', 'KEYWORD'),
   orderUuid: defineSearchAttributeKey('PaymentOrderUuid', 'KEYWORD'),
   batchId: defineSearchAttributeKey('PaymentBatchId', 'KEYWORD'),
+  /** The caller's reference. Set only if given. */
+  reference: defineSearchAttributeKey('PaymentReference', 'KEYWORD'),
   currencyFrom: defineSearchAttributeKey('PaymentCurrencyFrom', 'KEYWORD'),
   currencyTo: defineSearchAttributeKey('PaymentCurrencyTo', 'KEYWORD'),
   needsAttention: defineSearchAttributeKey('PaymentNeedsAttention', 'BOOL'),
@@ -86,6 +88,10 @@ export const ORDER_UUID_FORMAT = /^[A-Za-z0-9_-]{1,64}$/;
 export const ADDRESS_REF_FORMAT = /^[A-Za-z0-9_-]{1,64}$/;
 export const BATCH_ID_FORMAT = /^[A-Za-z0-9._-]{1,120}$/;
 export const PLAN_FORMAT = /^[A-Za-z0-9_-]{1,64}$/;
+/** Format of a caller's reference, without blanks and `@`, because everybody may read it. */
+export const REFERENCE_FORMAT = /^[A-Za-z0-9._:/#-]{1,64}$/;
+export const METADATA_KEY_FORMAT = /^[A-Za-z0-9_.-]{1,40}$/;
+export const METADATA_VALUE_FORMAT = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]{1,200}$/u;
 
 /* Ids of batches, schedules and follow-ups. */
 export const defaultBatchId = (sha256: string): string => sha256.slice(0, 16);

@@ -35,7 +35,8 @@ export function withoutWallets(value: unknown, name = '', isPrivate = false): un
   if (typeof value === 'object' && value !== null) {
     const fields = Object.entries(value).map(([key, field]) => [
       key,
-      withoutWallets(field, key, isPrivate || PRIVATE.has(key)),
+      // Callers choose the names of their metadata.
+      name === 'metadata' ? withoutWallets(field) : withoutWallets(field, key, isPrivate || PRIVATE.has(key)),
     ]);
     return Object.fromEntries(fields);
   }

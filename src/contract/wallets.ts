@@ -1,4 +1,4 @@
-import { maskWallet, replaceNumbers } from './masking.js';
+import { holdsNumber, maskWallet, replaceNumbers } from './masking.js';
 
 /** Network of a payout to several cards, which are listed in `wallet_details`. */
 export const MULTIPLE_CARDS = 'multiple_cards';
@@ -35,3 +35,6 @@ export const NO_WALLET =
 /** A text with card numbers, IBANs and e-mails in it masked: an id may be one, and failures are stored and logged. */
 export const maskWallets = (text: string): string =>
   replaceNumbers(text, maskWallet, 'asPrinted').replace(/[^\s@"'<>]{1,64}@[^\s@"'<>]+\.[^\s@"'<>.]+/g, '****');
+
+/** Returns true for a text with a card number, IBAN or e-mail, or that `maskWallets` changes. */
+export const holdsPrivate = (text: string): boolean => holdsNumber(text) || maskWallets(text) !== text;

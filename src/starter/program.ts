@@ -1,4 +1,5 @@
 import { Argument, Command, CommanderError } from 'commander';
+import type { OrderFilter } from '../client/list-orders.js';
 import type { OrderHandle } from '../client/order-handle.js';
 import type { PaymentOrders, StartOptions } from '../client.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
@@ -81,10 +82,12 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
     .option('--status <status>', 'open, uncertain, parked, stopped, none, unresolved or a final status')
     .option('--attention', 'only those a person should look at')
     .option('--batch <batch_id>', 'only those of a batch')
+    .option('--reference <text>', 'only those with this reference')
     .option('--limit <n>', 'at most this many', parseWhole(1), 50);
-  type ListOptions = CommonOptions & { status?: string; attention?: true; batch?: string; limit: number };
-  verbs.add(list, async (connect, { account, status, attention, batch, limit }: ListOptions) =>
-    listOrders(io, await connect(), { account, status, needsAttention: attention, batchId: batch, limit }),
+  type ListOptions = CommonOptions &
+    Pick<OrderFilter, 'status' | 'reference' | 'limit'> & { attention?: true; batch?: string };
+  verbs.add(list, async (connect, { account, status, attention, batch, reference, limit }: ListOptions) =>
+    listOrders(io, await connect(), { account, status, needsAttention: attention, batchId: batch, reference, limit }),
   );
 }
 

@@ -4,7 +4,7 @@ import { attentionWords, CANCEL_REQUESTED, NOTHING_TO_DECIDE } from '../contract
 import { maskWords } from '../contract/masking.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
-import type { DecisionRecord, OrderState } from '../contract/order/messages.js';
+import type { CallerMarks, DecisionRecord, OrderState } from '../contract/order/messages.js';
 import { isMalformed, type Order } from '../contract/service-objects.js';
 import { withoutWallets } from '../contract/shown-json.js';
 import type { OnlyByCommand } from '../contract/signature.js';
@@ -45,12 +45,18 @@ const orderRows = (order: Order | null): Row[] =>
     typeof value === 'object' && value !== null ? JSON.stringify(value) : value?.toString(),
   ]);
 
+const markRows = ({ reference, metadata = {} }: CallerMarks): Row[] => [
+  ['reference', reference],
+  ...Object.entries(metadata).map(([name, value]): Row => [`metadata ${name}`, value]),
+];
+
 /** Returns the state of an order as text. */
 export function stateText(orderId: string, state: OrderState): string {
   const { attention } = state;
   const words = attention && attentionWords(attention.code as OrderAttention, state.decisions);
   return named([
     ['order', orderId],
+    ...markRows(state),
     ['phase', `${state.phase}, revision ${state.revision}`],
     ['run', state.runId],
     ['status', state.status ?? 'not known yet'],
@@ -77,6 +83,7 @@ export function resultText(orderId: string, result: OrderResult): string {
   const { difference, remainder, compensation } = result;
   return named([
     ['order', orderId],
+    ...markRows(result),
     ['outcome', result.outcome],
     ...orderRows(result.order),
     ['not checked', result.notes?.join('; ')],
@@ -118,6 +125,7 @@ export const decideCommands = (self: string, account: string, orderId: string, s
 
 /** Returns orders, one per line. */
 export function listText(orders: readonly OrderListEntry[], columns?: number): string {
+  const isMarked = orders.some(({ reference }) => reference !== undefined);
   const rows = orders.map((order) => [
     order.account,
     order.orderId,
@@ -128,8 +136,10 @@ export function listText(orders: readonly OrderListEntry[], columns?: number): s
     order.attention?.since.toISOString() ?? '',
     [...new Set([order.currencyFrom, order.currencyTo])].join(' → '),
     order.startedAt.toISOString(),
+    ...(isMarked ? [order.reference ?? ''] : []),
   ]);
   const headings = ['account', 'order', 'type', 'status', 'attention', 'amount', 'since', 'currencies', 'started'];
+  if (isMarked) headings.push('reference');
   return rows.length === 0 ? 'no orders' : headed(headings, rows, columns);
 }
 

@@ -5,16 +5,25 @@ import { checkedBy, type FormatChecks, presentable } from './field-errors.js';
 import { batchSchema, scheduledSchema } from './input-schemas.js';
 import { validateOrderInput } from './order-input.js';
 
+/** Moves the caller's reference of a row out of the request, which has no such field. */
+export function apart<Row extends { order?: unknown }>(row: Row): Row & { reference?: unknown } {
+  if (!Object.hasOwn(Object(row.order), 'reference')) return row;
+  const { reference, ...order } = Object(row.order);
+  return { ...row, order, reference };
+}
+
 /** Errors of the rows, by the same rules as single orders: `rows[3].amount`. */
 function rowErrors(
   { account: name, rows = [], compensation, resend }: BatchInput,
   formatChecks: FormatChecks,
 ): FieldError[] {
   return rows.flatMap((order, index) => {
-    const input = { account: name ?? DEFAULT_ACCOUNT, order, compensation, resend };
+    const input = { account: name ?? DEFAULT_ACCOUNT, ...apart({ order }), compensation, resend };
     const checked = validateOrderInput('withdraw', input, { formatChecks });
     if ('input' in checked) return [];
-    return checked.errors.map(({ field, reason }) => ({ field: field.replace(/^order/, `rows[${index}]`), reason }));
+    const nameOf = (field: string) =>
+      field === 'reference' ? `rows[${index}].reference` : field.replace(/^order/, `rows[${index}]`);
+    return checked.errors.map(({ field, reason }) => ({ field: nameOf(field), reason }));
   });
 }
 

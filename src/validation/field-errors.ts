@@ -56,6 +56,7 @@ const shownKey = (key: string): string =>
 function reasonOf(issue: Issue): string {
   // zod tells a missing field from a wrong one only in its message.
   if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return 'required';
+  if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
   if (issue.code === 'invalid_union' && issue.message === 'Invalid input') return 'fits none of the allowed shapes';
   return issue.message.replace(/^Invalid input: /, '');
 }

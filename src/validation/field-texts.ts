@@ -37,7 +37,7 @@ export function textsIn(prefix: string, fields: unknown, rules: Rules): FieldTex
 }
 
 /** Returns every text of an order's input in known fields, at any depth. */
-export function textsOf({ order: given, revertTo: target }: Unchecked): FieldText[] {
+export function textsOf({ order: given, revertTo: target, reference }: Unchecked): FieldText[] {
   const [order, revertTo] = [fieldsOf(given), fieldsOf(target)];
   const { wallet, wallet_details: details, client_info: client } = order;
   const cards = Array.isArray(details) ? details : [];
@@ -49,6 +49,7 @@ export function textsOf({ order: given, revertTo: target }: Unchecked): FieldTex
     textsIn('order.wallet_details.', details, DETAILS_FIELDS),
     textsIn('revertTo.', revertTo, REQUEST_FIELDS),
     textsIn('revertTo.wallet_details.', revertTo.wallet_details, DETAILS_FIELDS),
+    textsIn('', { reference }, { reference: { privacy: 'public', text: 'id' } }),
   );
 }
 

@@ -4,13 +4,25 @@ import {
   ACCOUNT_FORMAT,
   ADDRESS_REF_FORMAT,
   BATCH_ID_FORMAT,
+  METADATA_KEY_FORMAT,
+  METADATA_VALUE_FORMAT,
   ORDER_UUID_FORMAT,
   PLAN_FORMAT,
+  REFERENCE_FORMAT,
 } from '../contract/names.js';
 import type { WithdrawRequest } from '../contract/order/request.js';
+import { holdsPrivate } from '../contract/wallets.js';
 import { nameSchema, networkSchema, payoutSchemas, shownName } from './request-schemas.js';
 
 /* Inputs of workflows besides the order. The contract derives its types from them. */
+
+const MAX_METADATA = 15;
+
+const harmless = (format: RegExp, expected: string) =>
+  z
+    .string()
+    .regex(format, { error: expected, abort: true })
+    .refine((text) => !holdsPrivate(text), 'must not hold a card number, an IBAN or an e-mail address');
 
 /** Fields of an input besides the order. */
 export const optionSchemas = {
@@ -26,6 +38,16 @@ export const optionSchemas = {
   batchId: z
     .string()
     .regex(/^[A-Za-z0-9._-]{1,120}$/, 'must be 1 to 120 of A-Z a-z 0-9 . _ -')
+    .optional(),
+  /** Caller's name of the order, which lists, events and reports show unencrypted. */
+  reference: shownName(REFERENCE_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 . _ : / # -').optional(),
+  /** Caller's facts, returned with the order and its events. The service gets neither. */
+  metadata: z
+    .record(
+      harmless(METADATA_KEY_FORMAT, 'a name must be 1 to 40 of A-Z a-z 0-9 _ . -'),
+      harmless(METADATA_VALUE_FORMAT, 'must be 1 to 200 characters without control characters'),
+    )
+    .refine((entries) => Object.keys(entries).length <= MAX_METADATA, `at most ${MAX_METADATA} entries`)
     .optional(),
   /**
    * ISO time until which an earlier run of this id may have sent; set by a start with `again`.
@@ -102,8 +124,8 @@ export const batchSchema = z.strictObject({
         .optional(),
     })
     .optional(),
-  // Each row is checked as an order.
-  rows: z.array(z.custom<WithdrawRequest>()).min(1).max(MAX_INLINE_ROWS).optional(),
+  // Each row is checked as an order, with the reference beside its request.
+  rows: z.array(z.custom<WithdrawRequest & Pick<OptionShapes, 'reference'>>()).min(1).max(MAX_INLINE_ROWS).optional(),
   /** Starts rows again whose ids ended without an order. */
   again: z.boolean().optional(),
   planOnly: z.boolean().optional(),

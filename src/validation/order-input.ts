@@ -28,6 +28,7 @@ import { textProblem } from './text-kinds.js';
 
 /** Fields that an order sets for its follow-ups. */
 const FOLLOW_UP_FIELDS = ['followUpOf', 'sentTo'];
+const PROGRAM_NAME = 'this name has a meaning of its own in programs';
 /** Minimum length of a searched wallet: shorter ones occur by chance in ids and texts. */
 const MIN_TELLING_LENGTH = 8;
 
@@ -41,7 +42,7 @@ function orderIdProblem(orderId: string, followUp: boolean): string | undefined 
   }
   if (/\.r\d+$/.test(orderId)) return 'endings like .r1 belong to follow-ups';
   // Other programs use ids in paths and as object keys.
-  if (/^\.+$/.test(orderId) || orderId in {}) return 'this name has a meaning of its own in programs';
+  if (/^\.+$/.test(orderId) || orderId in {}) return PROGRAM_NAME;
   return undefined;
 }
 
@@ -96,8 +97,13 @@ function leakErrors(input: Unchecked, known: readonly FieldText[]): FieldError[]
     .map(squeeze)
     .filter((wallet) => wallet.length >= MIN_TELLING_LENGTH);
   const emails = valuesOf('email').filter((email) => email.includes('@'));
-  const texts = { 'order.order_id': order.order_id, 'order.description': order.description, batchId: input.batchId };
-  return Object.entries(texts).flatMap(([field, text]) => {
+  const { batchId, reference } = input;
+  const metadata = Object.entries(fieldsOf(input.metadata)).map(([key, value]) => [
+    `metadata.${key}`,
+    `${key} ${value}`,
+  ]);
+  const texts = { 'order.order_id': order.order_id, 'order.description': order.description, batchId, reference };
+  return [...Object.entries(texts), ...metadata].flatMap(([field, text]) => {
     if (typeof text !== 'string' || text.length > MAX_DESCRIPTION_LENGTH) return [];
     const [squeezed, lowercase] = [squeeze(text), text.toLowerCase()];
     const leaks =
@@ -129,12 +135,15 @@ export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): 
   const staysOnBalance = exchanges && sides.networkFrom === null && sides.networkTo === null;
   const selfExchange = staysOnBalance && order.currency_to !== undefined && order.currency_from === order.currency_to;
   const isAgain = fields.sentUntil !== undefined;
+  // The schema would drop `__proto__`.
+  const reserved = Object.keys(fieldsOf(fields.metadata)).filter((name) => name in {});
   const handedOn = FOLLOW_UP_FIELDS.filter((field) => fields[field] !== undefined && !(isAgain && field === 'sentTo'));
   return [
     // First, so that the order's own wallet in its id is not explained as a coincidence.
     ...leakErrors(fields, texts),
     ...(idProblem ? [{ field: 'order.order_id', reason: idProblem }] : []),
     ...(followUp ? [] : handedOn.map((field) => ({ field, reason: 'belongs to follow-ups' }))),
+    ...reserved.map((name) => ({ field: `metadata.${name}`, reason: PROGRAM_NAME })),
     ...amountErrors(type, order),
     ...(selfExchange ? [{ field: 'order.currency_to', reason: 'must differ from currency_from' }] : []),
     ...payoutErrors(type, order),

@@ -59,9 +59,10 @@ export function checkOrder(run: OrderRun): void {
     refuse('order.order_id', 'must match [A-Za-z0-9._:-]{1,120}');
   }
   if (!isFollowUp(run)) {
-    const { batchId } = run.input;
-    checkShownName(refuse, 'order.order_id', orderId);
-    if (typeof batchId === 'string') checkShownName(refuse, 'batchId', batchId);
+    const { batchId, reference } = run.input;
+    for (const [field, name] of Object.entries({ 'order.order_id': orderId, batchId, reference })) {
+      if (typeof name === 'string') checkShownName(refuse, field, name);
+    }
   }
   // A recovered run sends nothing, so the id cannot be used to pay beside the order it extends.
   if (/\.r\d+$/.test(orderId) && !isFollowUp(run) && !run.input.recovered) {

@@ -46,21 +46,21 @@ export const openOutbox = (account: string): Outbox => ({
   sending: Promise.resolve(),
 });
 
-/** Facts of an event, unchecked. */
-export type Facts = Partial<Record<(typeof EVENT_TEXTS)[number], unknown>>;
+/** Facts of an event, unchecked except for `metadata`. */
+export type Facts = Partial<Record<(typeof EVENT_TEXTS)[number], unknown>> & Pick<EventData, 'metadata'>;
 
 /** Records an event, in memory only without receivers. `later`: another one follows at once. */
 export function put(outbox: Outbox, type: EventKind, facts: Facts, later = false): void {
   outbox.sequence += 1;
   const { sequence, account } = outbox;
-  const data = { account, sequence, ...textsOf(facts) };
+  const data = { account, sequence, ...textsOf(facts), ...(facts.metadata && { metadata: facts.metadata }) };
   const id = `${workflowInfo().runId}.${sequence}`;
   outbox.waiting.push({ id, type, timestamp: new Date().toISOString(), data });
   if (!later) void handOver(outbox);
 }
 
 /** Words and numbers, but no text in which something private could stand. */
-const PLAIN = /^[\w.:-]{1,130}$/;
+const PLAIN = /^[\w.:/#-]{1,130}$/;
 
 const textsOf = (facts: Facts): Partial<EventData> =>
   Object.fromEntries(

@@ -52,7 +52,7 @@ export function pasteable(lines: readonly object[]): string {
 }
 
 /** Excludes whatever may be a card number or a wallet, valid or not. */
-const KEYWORD_FORMAT = /^(?!.*(?:\d[-._]*){12})(?!.*\w{26})[A-Za-z0-9._-]{1,120}$/;
+const KEYWORD_FORMAT = /^(?!.*(?:\d[-._:/#]*){12})(?!.*\w{26})[A-Za-z0-9._:/#-]{1,120}$/;
 
 /** Returns true for texts that Temporal accepts as a search attribute and everybody may read. */
 export const isKeyword = (value: unknown, format = KEYWORD_FORMAT): value is string =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { startDifferences } from '../../src/contract/differences/starts.js';
-import { ORDER_TYPES } from '../../src/contract/order/types.js';
+import { ORDER_TYPES, workflowTypeOf } from '../../src/contract/order/types.js';
 import { checkedReconcileInput } from '../../src/contract/reconcile/input.js';
 import { withoutNulls } from '../../src/contract/without-nulls.js';
 import {
@@ -33,7 +33,9 @@ describe.each(ORDER_TYPES)('%s', (type) => {
   });
 
   test('with nulls attaches to a run without', () => {
-    expect(startDifferences(type, withNulls as never, plain)).toEqual([]);
+    expect(startDifferences(type, withNulls as never, { workflowType: workflowTypeOf(type), input: plain })).toEqual(
+      [],
+    );
   });
 
   test.each(Object.keys(plain.order))('needs %s, and null is none', (field) => {

@@ -132,7 +132,7 @@ async function checkRows(checks: Checks, source: BatchSource): Promise<number> {
   let rows = 0;
   for (const row of source.rows(0, (count) => warnings.addFirst(skippedText(count)))) {
     rows = row.row;
-    orders.add(row.order);
+    orders.add(row);
     if (rows % ROWS_A_TURN === 0) await takeTurn(rows);
     const { order, errors, told } = checkRow(checks, row);
     if (typeof order?.order_id === 'string') errors.push(...duplicateId(checks, row.line, order.order_id));

@@ -77,15 +77,25 @@ async function readRow(row: BatchRow, { input, taken, startedAt }: ReportBatchIn
     throw invalidInput([{ field: `line ${row.line}`, reason: describeFieldErrors(checked.errors) }]);
   }
   const end = await readRowEnd(getClient(), checked.input, { taken: row.row <= taken, startedAt });
-  return { row, request: checked.input.order, end };
+  return { row, input: checked.input, end };
 }
 
-const ORDER_COLUMNS = ['outcome', 'currency', 'network', 'amount', 'amount_to', 'fee', 'wallet', 'reason'] as const;
+const ORDER_COLUMNS = [
+  'outcome',
+  'currency',
+  'network',
+  'amount',
+  'amount_to',
+  'fee',
+  'wallet',
+  'reason',
+  'reference',
+] as const;
 const COLUMNS = ['line', 'order_id', 'order_uuid', ...ORDER_COLUMNS] as const;
 
 interface ReportedRow {
   row: BatchRow;
-  request: WithdrawRequest;
+  input: OrderInput<'withdraw'>;
   end: RowEnd;
 }
 
@@ -106,8 +116,8 @@ class ReportFiles {
     return new ReportFiles(reportDir, `${name}.rejected.${format}`, header, csv);
   }
 
-  async add({ row, request, end }: ReportedRow): Promise<void> {
-    await this.csv.add(cellsOf(row, request, end));
+  async add({ row, input, end }: ReportedRow): Promise<void> {
+    await this.csv.add(cellsOf(row, input, end));
     // Conflicts are not rejected: their id is in use, and sending the row again cannot change that.
     if (end.outcome !== 'refused' && end.outcome !== 'notStarted') return;
     if (!this.#rejected) {
@@ -130,7 +140,11 @@ class ReportFiles {
   }
 }
 
-const cellsOf = ({ line }: BatchRow, request: WithdrawRequest, { outcome, order, reason }: RowEnd) => ({
+const cellsOf = (
+  { line }: BatchRow,
+  { order: request, reference }: OrderInput<'withdraw'>,
+  { outcome, order, reason }: RowEnd,
+) => ({
   line,
   order_id: request.order_id,
   order_uuid: order?.order_uuid,
@@ -142,6 +156,7 @@ const cellsOf = ({ line }: BatchRow, request: WithdrawRequest, { outcome, order,
   fee: order && feeOf(order),
   wallet: walletsOf(request),
   reason,
+  reference,
 });
 
 /** Returns the service's charges; both sides of a payout have one currency. */

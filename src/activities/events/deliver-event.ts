@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import { eventHeaders, eventKeyOf } from '../../contract/event-signature.js';
 import { type DeliverEventInput, EVENT_KINDS, EVENT_TEXTS } from '../../contract/events.js';
+import { optionSchemas } from '../../validation/input-schemas.js';
 import type { ActivityDeps } from '../deps.js';
 import { validInput } from '../failures.js';
 import { post } from './post-event.js';
@@ -18,6 +19,7 @@ const inputSchema = z.strictObject({
     data: z.strictObject({
       account: word,
       sequence: z.int().min(1),
+      metadata: optionSchemas.metadata,
       ...Object.fromEntries(EVENT_TEXTS.map((field) => [field, word.optional()])),
     }),
   }),

@@ -48,12 +48,12 @@ async function findingOrDoubt(work: Comparing, order: OrderListItem): Promise<Fi
   const duplicate = await compareDuplicates(work, order, ours);
   if (duplicate) {
     await lookUpIfEnded(work, duplicate, ours);
-    return rowOf(order, duplicate, ours?.word);
+    return rowOf(order, duplicate, ours);
   }
   if (!ours) return rowOf(order, await follow(work, order));
   const { run, word } = ours;
   const found = compare(order, word, work.input);
-  if (isUnfollowed(run, word)) return rowOf(order, await follow(work, order, { found, run }));
+  if (isUnfollowed(run, word)) return rowOf(order, await follow(work, order, { found, run }), ours);
   return DOUBTFUL.includes(found.class) ? { order, run, word } : findingOf(work, { order, run, word });
 }
 
@@ -61,7 +61,7 @@ async function findingOf(work: Comparing, { order, run, word }: BothSides): Prom
   const found = compare(order, word, work.input);
   if (found.wake) await wake(work.client, run);
   await lookUpIfEnded(work, found, { run, word });
-  return rowOf(order, found, word);
+  return rowOf(order, found, { run, word });
 }
 
 /** Classes that the order itself reports to an operator. */
@@ -128,7 +128,8 @@ const FOREIGN_RECEIPT: Comparison = {
 async function findingOfUnseen(work: Comparing, run: OurRun): Promise<Finding> {
   const word = await wordOf(work.client, run, { ask: true });
   const orderUuid = uuidOf(word);
-  const row = { order_id: run.received ? '' : run.orderId, ...(orderUuid && { order_uuid: orderUuid }) };
+  const id = run.received ? '' : run.orderId;
+  const row = { order_id: id, ...(orderUuid && { order_uuid: orderUuid }), ...referenceOf(run) };
   if (word.kind === 'noOrder') return { ...row, class: 'noOrder' };
   if (word.kind === 'running' && word.stuck) return { ...row, ...STUCK };
   if (word.kind === 'unresolved') {
@@ -147,16 +148,19 @@ async function findingOfUnseen(work: Comparing, run: OurRun): Promise<Finding> {
 
 const endIn = (word?: OurWord) => (word?.kind === 'ended' ? { verdict: word.end.outcome } : {});
 
+const referenceOf = (run?: OurRun) => (run?.reference === undefined ? {} : { reference: run.reference });
+
 /** Maximum length of a quoted type or status. Documented ones are shorter. */
 const MAX_WORD = 40;
 
-const rowOf = (order: OrderListItem, { class: name, detail }: Comparison, word?: OurWord): Finding => ({
+const rowOf = (order: OrderListItem, { class: name, detail }: Comparison, ours?: Ours): Finding => ({
   class: name,
   order_id: shownId(order.user_order_id),
   order_uuid: order.order_uuid,
+  ...referenceOf(ours?.run),
   order_type: order.order_type.slice(0, MAX_WORD),
   status: order.status.slice(0, MAX_WORD),
-  ...endIn(word),
+  ...endIn(ours?.word),
   ...(detail && { detail }),
 });
 

@@ -30,6 +30,8 @@ export interface OurRun {
    * person.
    */
   orderUuid?: string;
+  /** Caller's reference. */
+  reference?: string;
   /** It ended because no order of ours exists. */
   noOrder: boolean;
 }
@@ -98,6 +100,7 @@ function toRun(info: Described): OurRun | undefined {
       standing: standingOfRun(info),
       startedAtMs: startTime.getTime(),
       orderUuid: received?.orderUuid ?? attributes.get(searchAttribute.orderUuid),
+      reference: attributes.get(searchAttribute.reference),
       noOrder: attributes.get(searchAttribute.orderStatus) === 'none',
     }
   );

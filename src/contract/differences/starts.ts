@@ -1,7 +1,8 @@
 import type { BatchInput } from '../batch/batch.js';
+import { maskName } from '../masking.js';
 import { DEFAULT_ACCOUNT } from '../names.js';
 import type { RunInput } from '../order/input-and-result.js';
-import type { OrderType } from '../order/types.js';
+import { isOrderType, type OrderType, workflowTypeOf } from '../order/types.js';
 import { canonicalWallet } from '../wallets.js';
 import { echoDifferences } from './echo.js';
 import { differences, sameValue } from './likeness.js';
@@ -29,7 +30,7 @@ function inOneForm(target: unknown): unknown {
 }
 
 const DEFAULTS: Readonly<Record<string, unknown>> = { account: DEFAULT_ACCOUNT, resend: 'once', approval: 'none' };
-const OF_ORDER = ['account', 'order', 'compensation', 'revertTo', 'resend', 'latestSend'];
+const OF_ORDER = 'account order compensation revertTo resend latestSend reference metadata'.split(' ');
 const OF_BATCH = 'account rows approval approvalExpiresMs compensation resend maxInFlight stopAfter latestSend'.split(
   ' ',
 );
@@ -48,18 +49,22 @@ const inputDifferences = (fields: readonly string[], mine: unknown, theirs: unkn
 const pathOf = (field: string): string => (field === 'order_type' ? field : `order.${field}`);
 
 /**
- * Returns the fields in which a start differs from its id's run; [] if it may attach. `run` may be
- * unchecked.
+ * Returns the masked fields in which a start differs from its id's run; [] if it may attach. `run`
+ * may be unchecked, and `type` any text.
  */
 export function startDifferences(
   type: OrderType,
   asked: RunInput,
-  run: Partial<RunInput> | null | undefined,
+  { workflowType, input: run }: { workflowType: string; input: Partial<RunInput> | null | undefined },
 ): string[] {
+  if (!isOrderType(type)) return ['order_type'];
   // A recovered run has no original input, so the listed order is compared.
   const listed = asked.recovered ? undefined : run?.recovered?.listed;
-  if (listed) return echoDifferences(type, asked.order, listed).hard.map(pathOf);
-  return inputDifferences(OF_ORDER, asked, run);
+  const found = listed
+    ? echoDifferences(type, asked.order, listed).hard.map(pathOf)
+    : inputDifferences(OF_ORDER, asked, run);
+  const isSame = workflowTypeOf(type) === workflowType;
+  return [...new Set([...(isSame ? [] : ['order_type']), ...found.map(maskName)])];
 }
 
 /** If both hashes are known, they alone identify a file. */

@@ -2,13 +2,13 @@ import type { OptionShapes } from '../../validation/input-schemas.js';
 import type { Amount } from '../money.js';
 import type { FinalStatus, Order } from '../service-objects.js';
 import type { Basis } from './basis.js';
-import type { DecisionRecord, Remainder } from './messages.js';
+import type { CallerMarks, DecisionRecord, Remainder } from './messages.js';
 import type { CreateRequests } from './request.js';
 import type { SentTo } from './sent-to.js';
 import type { OrderType } from './types.js';
 
 export type { ReceivedDepositInput } from '../../validation/input-schemas.js';
-export type { Remainder, RevertTarget } from './messages.js';
+export type { CallerMarks, Remainder, RevertTarget } from './messages.js';
 export type CompensationPolicy = NonNullable<OptionShapes['compensation']>;
 
 /** Options that only our own code sets. Starts from outside with one of them are refused. */
@@ -50,7 +50,7 @@ export interface CompensationResult {
   outcome?: FinalStatus;
 }
 
-export interface OrderResult {
+export interface OrderResult extends CallerMarks {
   outcome: FinalStatus;
   order: Order;
   /** The order was found by a look-up, not by our create. */

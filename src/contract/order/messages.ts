@@ -46,8 +46,11 @@ export interface Attention extends Partial<ApprovedAmount> {
   allowed: DecideAction[];
 }
 
+/** Caller's own reference and metadata, as the start gave them. */
+export type CallerMarks = Pick<OptionShapes, 'reference' | 'metadata'>;
+
 /** Answer of `orderState`. `revision` grows by 1 with every change of phase or attention. */
-export interface OrderState {
+export interface OrderState extends CallerMarks {
   phase: OrderPhase;
   revision: number;
   /** Temporal's run id. After a reset, another run may have the same revisions. */

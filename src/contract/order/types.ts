@@ -109,7 +109,12 @@ export function whatMoves(type: OrderType, order: CreateRequest): string {
 }
 
 /** Returns the search attributes of a start, which cost no event there. */
-export function startAttributes(type: OrderType, account: string, order: CreateRequest, batchId: string | undefined) {
+export function startAttributes(
+  type: OrderType,
+  account: string,
+  order: CreateRequest,
+  { batchId, reference }: { batchId?: string | undefined; reference?: string | undefined },
+) {
   const { currencyFrom, currencyTo } = orderSides(type, order);
   return [
     { key: searchAttribute.account, value: account },
@@ -117,5 +122,6 @@ export function startAttributes(type: OrderType, account: string, order: CreateR
     { key: searchAttribute.currencyFrom, value: currencyFrom },
     { key: searchAttribute.currencyTo, value: currencyTo },
     ...(batchId === undefined ? [] : [{ key: searchAttribute.batchId, value: batchId }]),
+    ...(reference === undefined ? [] : [{ key: searchAttribute.reference, value: reference }]),
   ];
 }

@@ -41,6 +41,8 @@ export interface Finding {
   class: ReconcileClass;
   order_id: string;
   order_uuid?: string;
+  /** Caller's reference, by our workflow. */
+  reference?: string;
   order_type?: string;
   /** At the service; absent where it shows none. */
   status?: string;

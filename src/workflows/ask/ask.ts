@@ -107,6 +107,7 @@ const SHOWN = ['accepted', 'adopted', 'found'];
 export function recordAnswer(run: OrderRun, answer: OrderAnswer, mayHaveSent = false): void {
   run.strictest = stricter(run.strictest, answer);
   run.answeredIn = answer.runId ?? run.answeredIn;
+  run.isAnswered = true;
   if (answer.restoredAtMs !== undefined) recordRestore(run, answer.restoredAtMs);
   // A doubt is resolved on one account.
   const isDoubted = run.facts.doubt?.place === 'asked';

@@ -91,6 +91,8 @@ function childOptions(run: OrderRun, { type, request }: FollowUp, basis: Basis[]
     followUpOf: basis,
     resend: run.input.resend,
     batchId: run.input.batchId,
+    reference: run.input.reference,
+    metadata: run.input.metadata,
     sentTo: run.sentTo,
   };
   return {
@@ -101,7 +103,7 @@ function childOptions(run: OrderRun, { type, request }: FollowUp, basis: Basis[]
     parentClosePolicy: ParentClosePolicy.ABANDON,
     cancellationType: ChildWorkflowCancellationType.ABANDON,
     staticSummary: `follow-up ${type} of ${run.request.order_id}`,
-    typedSearchAttributes: startAttributes(type, run.account, request, run.input.batchId),
+    typedSearchAttributes: startAttributes(type, run.account, request, input),
   };
 }
 

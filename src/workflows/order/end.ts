@@ -9,6 +9,7 @@ import { factsOf } from '../../contract/order/types.js';
 import { isFinal, type Order } from '../../contract/service-objects.js';
 import { maskWallets } from '../../contract/wallets.js';
 import { learnReceivers } from './events.js';
+import { marksOf } from './marks.js';
 import { enterDone } from './show.js';
 import { foundAs, isAdopted, type OrderRun } from './state.js';
 
@@ -62,6 +63,7 @@ export function resultOf(
     ...(about.remainderUnknown && { remainderUnknown: about.remainderUnknown }),
     ...(about.compensation && { compensation: about.compensation }),
     ...(run.decisions.length > 0 && { decisions: run.decisions }),
+    ...marksOf(run),
   };
 }
 

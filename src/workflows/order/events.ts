@@ -4,11 +4,12 @@ import { orderSides } from '../../contract/order/types.js';
 import { holdsWallet } from '../../contract/wallets.js';
 import { type Facts, put, subject } from '../outbox.js';
 import { isKeyword } from '../show.js';
+import { marksOf } from './marks.js';
 import type { OrderRun } from './state.js';
 
 /** Records an event of an order. `later`: another one follows at once. */
 export const emit = (run: OrderRun, type: EventKind, facts: Facts = {}, later = false): void =>
-  put(run.outbox, type, { ...knownOf(run), ...facts }, later);
+  put(run.outbox, type, { ...knownOf(run), ...marksOf(run), ...facts }, later);
 
 /** Emits a change of attention, by its code alone: its reason is free text. */
 export function emitAttention(run: OrderRun): void {

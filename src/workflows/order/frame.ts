@@ -12,7 +12,6 @@ import {
 } from '@temporalio/workflow';
 import { startDifferences } from '../../contract/differences/starts.js';
 import { endsOrder, ORDER_UNRESOLVED } from '../../contract/failures.js';
-import { maskName } from '../../contract/masking.js';
 import {
   BEGIN_UPDATE,
   CREATED_UPDATE,
@@ -23,7 +22,7 @@ import {
 } from '../../contract/names.js';
 import type { OrderInput, OrderResult, ReceivedDepositInput, RunInput } from '../../contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../../contract/order/messages.js';
-import type { OrderType } from '../../contract/order/types.js';
+import { type OrderType, workflowTypeOf } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { checkOrder, checkReceived } from '../identity.js';
@@ -137,10 +136,8 @@ function takeDecision(run: OrderRun, decision: Decision): Promise<OrderState> {
 
 /** Sets the update and query that compare a start with this run's input, also after its end. */
 function setBegin(run: OrderRun): void {
-  const differing = (type: OrderType, asked: RunInput): string[] => [
-    ...(type === run.type ? [] : ['order_type']),
-    ...startDifferences(run.type, withoutNulls(asked), run.input).map(maskName),
-  ];
+  const differing = (type: OrderType, asked: RunInput): string[] =>
+    startDifferences(type, withoutNulls(asked), { workflowType: workflowTypeOf(run.type), input: run.input });
   setHandler(defineUpdate<OrderState, [OrderType, RunInput]>(BEGIN_UPDATE), () => orderState(run), {
     description: 'Sent with the start, with the order type and its input. Refuses another input, by its fields.',
     validator: (type, asked) => {

@@ -6,6 +6,7 @@ import {
   DEFAULT_ACCOUNT,
   parseAfterEndWorkflowId,
   parseReceivedWorkflowId,
+  REFERENCE_FORMAT,
   searchAttribute,
 } from '../../contract/names.js';
 import type {
@@ -25,6 +26,7 @@ import type { Candidate } from '../create/facts.js';
 import { attentionAttributes, isKeyword, pasteable, show, timeShown, WHY_BY_COMMAND } from '../show.js';
 import { decisionsOf, recordOf } from './decision.js';
 import { emitAttention } from './events.js';
+import { marksOf } from './marks.js';
 import { mayHaveSent, type OrderRun } from './state.js';
 
 /** Operators search for these phases; all others are open. */
@@ -107,6 +109,7 @@ export function orderState(run: OrderRun): OrderState {
     decisions: decisionsOf(run),
     ...(run.strictest.onlyByCommand && { onlyByCommand: run.strictest.onlyByCommand }),
     lastLookupAt: lastLookUpAtMs === undefined ? null : new Date(lastLookUpAtMs).toISOString(),
+    ...marksOf(run),
   };
 }
 
@@ -139,7 +142,8 @@ const amountOf = ({ type, request }: OrderRun): string | undefined =>
  * Search attributes that a start from the UI did not set. Values that Temporal would refuse are
  * left out, because a refused upsert blocks the workflow, and so are possible wallets.
  */
-function attributesOfInput({ type, account, input, request }: OrderRun) {
+function attributesOfInput(run: OrderRun) {
+  const { type, account, input, request } = run;
   const known = typeof request === 'object' && request !== null;
   const { currencyFrom, currencyTo } = known ? orderSides(type, request) : {};
   return [
@@ -153,6 +157,7 @@ function attributesOfInput({ type, account, input, request }: OrderRun) {
     { key: searchAttribute.currencyFrom, value: currencyFrom },
     { key: searchAttribute.currencyTo, value: currencyTo },
     { key: searchAttribute.batchId, value: input?.batchId },
+    { key: searchAttribute.reference, value: marksOf(run).reference, format: REFERENCE_FORMAT },
   ].flatMap(({ key, value, format }) => (isKeyword(value, format) ? [{ key, value }] : []));
 }
 
@@ -162,10 +167,12 @@ function attributesOfInput({ type, account, input, request }: OrderRun) {
  */
 export function currentDetails(run: OrderRun): string {
   const { attention, order, notes } = run;
+  const { reference } = marksOf(run);
   return [
     ...(attention ? attentionDetails(run, attention) : []),
     ...(attention || !order ? [] : known(run)),
     `**${run.phase}** · waiting for ${run.waitingFor}`,
+    ...(reference === undefined ? [] : [`**Reference**: \`${reference}\``]),
     ...(notes ? [`Skipped or failed checks: ${notes.join('; ')}`] : []),
     ...(order?.unreadable ? [`Fields of the service that cannot be read: ${order.unreadable.join(', ')}`] : []),
   ].join('\n\n');

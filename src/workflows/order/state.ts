@@ -57,6 +57,8 @@ export interface OrderRun {
   strictest: Strictest;
   /** Account of the order. Followers have one from their start. */
   sentTo?: SentTo;
+  /** A worker has answered, and checks the input before its first answer. */
+  isAnswered?: boolean;
   /** Run that asked for the newest answer. A change shows a reset. */
   answeredIn: string;
   /** Payers of the commissions by the first rates, and by later ones that differ. */

@@ -3,6 +3,7 @@ import { startDifferences } from '../../../src/contract/differences/starts.js';
 import { recoveredStart } from '../../../src/contract/order/followers.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import type { CardPart } from '../../../src/contract/order/request.js';
+import type { OrderType } from '../../../src/contract/order/types.js';
 import type { Order } from '../../../src/contract/service-objects.js';
 import {
   BITCOIN,
@@ -18,7 +19,7 @@ import {
 
 const base: OrderInput = { order: CARDS_REQUEST };
 const differences = (other: unknown, mine: unknown = base) =>
-  startDifferences('withdraw', mine as OrderInput, other as OrderInput);
+  startDifferences('withdraw', mine as OrderInput, { workflowType: 'withdraw', input: other as OrderInput });
 
 describe('startDifferences', () => {
   it.each([
@@ -69,6 +70,8 @@ describe('startDifferences', () => {
     [['compensation'], { ...base, compensation: 'report' }],
     [['revertTo'], { ...base, revertTo: { network: 'card', wallet: OTHER_CARD } }],
     [['latestSend'], { ...base, latestSend: '2026-11-27T18:00:00Z' }],
+    [['reference'], { ...base, reference: 'r-1' }],
+    [['metadata'], { ...base, metadata: { team: 'a' } }],
   ])('names %j', (fields, other) => {
     expect(differences(other)).toEqual(fields);
     expect(differences(base, other)).toEqual(fields);
@@ -85,25 +88,38 @@ describe('startDifferences from a run that was rebuilt from the order list', () 
     const item = { ...orderFor('withdraw', REQUESTS.withdraw, fields), balance_changes: [] };
     return recoveredStart('default', item)?.input ?? asked;
   };
+  const differ = (run: OrderInput, mine: OrderInput = asked) =>
+    startDifferences('withdraw', mine, { workflowType: 'withdraw', input: run });
 
   it('finds none where the list showed what is asked for, masked or not', () => {
-    expect(startDifferences('withdraw', asked, shown({}))).toEqual([]);
-    expect(startDifferences('withdraw', asked, shown({ wallet_to: '411111******1111' }))).toEqual([]);
-    expect(startDifferences('withdraw', shown({}), shown({}))).toEqual([]);
+    expect(differ(shown({}))).toEqual([]);
+    expect(differ(shown({ wallet_to: '411111******1111' }))).toEqual([]);
+    expect(differ(shown({}), shown({}))).toEqual([]);
+  });
+
+  it('finds none in a reference and metadata, which such a run cannot have', () => {
+    expect(differ(shown({}), { ...asked, reference: 'r-1', metadata: { a: 'b' } })).toEqual([]);
   });
 
   it.each<[string, Partial<Order>]>([
     ['wallet', { wallet_to: '5555555555554444' }],
     ['order_id', { user_order_id: 'another' }],
   ])('names %s where the order shows another one', (field, fields) => {
-    expect(startDifferences('withdraw', asked, shown(fields))).toEqual([`order.${field}`]);
+    expect(differ(shown(fields))).toEqual([`order.${field}`]);
   });
 
   it.each([[null], [5], ['text'], [[]], [{ wallet_to: { a: [] }, expected_amount_to: 5 }]])(
     'is no crash where the listed order is %j',
     (listed) => {
       const run = { ...shown({}), recovered: { order_uuid: 'u-1', listed } } as unknown as OrderInput;
-      expect(startDifferences('withdraw', asked, run).length).toBeGreaterThan(0);
+      expect(differ(run).length).toBeGreaterThan(0);
     },
   );
+
+  it('names the type once, and nothing else of an unknown one', () => {
+    const run = { workflowType: 'withdraw', input: shown({}) };
+    const others = startDifferences('exchange_withdraw', inputOf('exchange_withdraw'), run);
+    expect(others.filter((field) => field === 'order_type')).toEqual(['order_type']);
+    expect(startDifferences('payout' as OrderType, asked, run)).toEqual(['order_type']);
+  });
 });

@@ -99,7 +99,7 @@ async function openSender(label: string) {
   const directories = { batchDir: lab.folder };
   const source = await readBatchSource(directories, { file });
   const orders = new OrdersHash();
-  for (const { order } of source.rows()) orders.add(order);
+  for (const row of source.rows()) orders.add(row);
   const approved: PlannedRows = { sha256: source.sha256, rows: 10, orders: orders.hex, totals: { usd: '500' } };
   const { pace } = lab.config;
   const { sendBatchRows } = createActivities({

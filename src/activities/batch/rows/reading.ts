@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { RowContent } from '../../../batch-files/csv-rows.js';
 import { unusableFile } from '../../../batch-files/read-file.js';
 import type { BatchSource } from '../../../batch-files/source.js';
 import type { PlannedRows } from '../../../contract/batch/activities.js';
@@ -17,12 +18,12 @@ export function digestOf(value: unknown): string {
   return hash('sha256', sorted);
 }
 
-/** Hex SHA-256 of the orders of a batch's rows, in their order. */
+/** Hex SHA-256 of the orders of a batch's rows with their references, in their order. */
 export class OrdersHash {
   readonly #hash = createHash('sha256');
 
-  add(order: unknown): void {
-    this.#hash.update(digestOf(order ?? null));
+  add({ order = null, reference }: RowContent): void {
+    this.#hash.update(digestOf(reference === undefined ? order : [order, reference]));
   }
 
   get hex(): string {
@@ -38,9 +39,9 @@ export async function confirmReading(source: BatchSource, { orders }: PlannedRow
   const reading = `${source.sha256} ${orders}`;
   if (confirmed.has(reading)) return;
   const read = new OrdersHash();
-  for (const { row, order } of source.rows()) {
-    read.add(order);
-    if (row % ROWS_A_TURN === 0) await nextTurn();
+  for (const row of source.rows()) {
+    read.add(row);
+    if (row.row % ROWS_A_TURN === 0) await nextTurn();
   }
   if (read.hex !== orders) {
     throw unusableFile(

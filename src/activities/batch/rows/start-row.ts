@@ -27,13 +27,14 @@ export interface StartedRow {
  * Starts a row's order or attaches to it, so that repetitions create one order. Throws if Temporal
  * did not accept it.
  */
-export async function startRow({ client, batch }: BatchWork, { row, problem, order }: BatchRow): Promise<StartedRow> {
+export async function startRow({ client, batch }: BatchWork, content: BatchRow): Promise<StartedRow> {
+  const { row, problem } = content;
   let orderId: string | undefined;
   try {
     if (problem) throw new InvalidInputError(problem);
     // The account's setting for our own format rules applies in plan and create.
     const checks = { formatChecks: 'warn', started: true } as const;
-    const input = accepted(validateOrderInput('withdraw', orderInputOf({ order }, batch.input), checks));
+    const input = accepted(validateOrderInput('withdraw', orderInputOf(content, batch.input), checks));
     orderId = input.order.order_id;
     const attached = await (batch.input.again ? startAnew(client, batch, input) : start(client, input));
     if (!attached) return { row, orderId, standing: { kind: 'open' } };
