@@ -151,3 +151,24 @@ test('a list with a cursor misses nothing while orders end, and shows nothing tw
   expect(ofOther.body.orders.every(({ account }: { account: string }) => account === 'other')).toBe(true);
   expect((await get(`?batch=${batchId}&endedAfter=2999-01-01T00:00:00Z`)).body).toEqual({ orders: [] });
 });
+
+test('a reference and metadata are taken, shown, and found by the reference', async () => {
+  const id = newOrderId('api-marks');
+  const marks = { reference: `shop/${id}`, metadata: { wallet: 'cold', note: 'Køln' } };
+  expect(await start(withdraw(id, undefined, marks))).toMatchObject({ status: 201 });
+  await expect
+    .poll(() => get(`/${id}`), { timeout: 60_000 })
+    .toMatchObject({ body: { reference: marks.reference, result: marks } });
+  const found = () => get(`?reference=${encodeURIComponent(marks.reference)}`);
+  await expect
+    .poll(async () => (await found()).body.orders, { timeout: 60_000 })
+    .toEqual([expect.objectContaining({ orderId: id, reference: marks.reference })]);
+  expect((await get('?reference=shop')).body.orders).toEqual([]);
+  const other = await start(withdraw(id, undefined, { ...marks, reference: 'other' }));
+  expect(other).toMatchObject({ status: 409, body: { fields: [{ field: 'reference' }] } });
+  const bad = await start(withdraw(newOrderId('api-marks'), undefined, { reference: 'a b', metadata: { 'k k': '' } }));
+  expect(bad.status).toBe(422);
+  expect(bad.body.fields.map(({ field }: { field: string }) => field)).toEqual(
+    expect.arrayContaining(['reference', 'metadata.k k']),
+  );
+});

@@ -105,5 +105,6 @@ describe('the visibility query', () => {
 
   it('closes every literal it opens', () => {
     expect(orderQuery({ batchId: "a'b\\" })).toContain("PaymentBatchId = 'a\\'b\\\\'");
+    expect(orderQuery({ reference: "a'b" })).toContain("PaymentReference = 'a\\'b'");
   });
 });

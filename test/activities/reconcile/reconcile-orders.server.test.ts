@@ -52,7 +52,7 @@ beforeAll(async () => {
   lab = await openLab({ quiet: true, workers: false, sandbox: { settings: { duplicateMode: 'c' } } });
   await lab.startWorkers({ directories: { reportDir } });
   const start = (orderId: string, marker: string) =>
-    lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker }));
+    lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker, reference: `ref:${orderId}` }));
   const [completed, partial, rejected, regressed, turned, , terminated, twice] = await Promise.all([
     start(ids.completed, AT_ONCE),
     lab.orders.start(
@@ -115,6 +115,12 @@ describe('a reconciliation', () => {
     ['missingAtService', ids.removed, { verdict: 'completed' }],
   ] as const)('calls %s what it is: %s', ([name, orderId, shown]) => {
     expect(rowOf(orderId)).toMatchObject({ class: name, ...shown });
+  });
+
+  test('names the reference of orders that our workflows know', () => {
+    for (const orderId of [ids.terminated, ids.turned, ids.removed])
+      expect(rowOf(orderId)).toMatchObject({ reference: `ref:${orderId}` });
+    expect(rowOf(ids.foreign)).not.toHaveProperty('reference');
   });
 
   test('finds the removed order in the balances, too, with its amount', () => {
