@@ -4,7 +4,13 @@ import { PayloadDecryptionError } from '../../client/errors.js';
 import { accountOfRun } from '../../client/sent-earlier.js';
 import { describeRun, type Standing, standingOf } from '../../client/standing.js';
 import { callTemporal } from '../../client/temporal-calls.js';
-import { afterEndWorkflowId, ORDER_CALLBACK_SIGNAL, parseAfterEndWorkflowId, quoted } from '../../contract/names.js';
+import {
+  afterEndWorkflowId,
+  ORDER_CALLBACK_SIGNAL,
+  parseAfterEndWorkflowId,
+  quoted,
+  searchAttribute,
+} from '../../contract/names.js';
 import type { ElsewhereAnswer, LookUpReading } from '../../contract/order/activities.js';
 import {
   type AfterEndResult,
@@ -50,7 +56,8 @@ export function lookUpEndedActivity(deps: ActivityDeps) {
       const last = input.acknowledged ?? (await lastShown(client, input.ended, run));
       const before = last === undefined ? reported.how : `an operator was shown ${last} before`;
       const changed = shown !== (last ?? reported.shown ?? NO_ORDER);
-      return { ...reading, before, shown, changed, ...circumstancesOf(deps, account) };
+      const reference = run?.typedSearchAttributes.get(searchAttribute.reference);
+      return { ...reading, before, shown, changed, reference, ...circumstancesOf(deps, account) };
     } catch (error) {
       throw retryLater(error);
     }

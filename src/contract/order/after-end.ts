@@ -44,12 +44,12 @@ export interface LookUpEndedInput {
   delayMs?: number;
 }
 
-/** `before`: what was reported; `shown`: what the service shows now. */
+/** `before`: what was reported; `shown`: what the service shows now; `reference`: the caller's. */
 export type EndedReading = (
   | { kind: 'found'; order: Order }
   | ({ kind: 'duplicates' } & Pick<DuplicateOrders, 'orderUuids'>)
   | { kind: 'absent'; said?: string }
-) & { before: string; shown: string; changed: boolean };
+) & { before: string; shown: string; changed: boolean; reference?: string };
 
 /** 'open': the order runs again, and was signalled. */
 export type LookUpEndedAnswer =

@@ -24,7 +24,7 @@ import { type Outbox, openOutbox } from '../outbox.js';
 
 export interface OrderRun {
   /** Unchecked until `checkOrder`; the first activity validates it in full. */
-  readonly input: RunOptions;
+  input: RunOptions;
   readonly account: string;
   /** `identify` sets these three once for a received order. */
   type: OrderType;

@@ -49,14 +49,19 @@ test('an order that changes after its end says so, behind its own events', async
   lab.sandbox.set({ visibilityLagMs: 600_000 });
   const orderId = newOrderId('changed');
   const marker = 'create=400-after callback=drop';
-  const handle = await lab.orders.start('deposit', orderInput('deposit', orderId, { marker }));
+  const marks = { reference: 'late/1', metadata: { team: 'a' } };
+  const handle = await lab.orders.start('deposit', orderInput('deposit', orderId, { marker, ...marks }));
   await expect(handle.result()).rejects.toMatchObject({ type: 'OrderRejected' });
   lab.sandbox.set({ visibilityLagMs: 0 });
   const [mine] = lab.sandbox.orders().filter(({ order }) => order.user_order_id === orderId);
   expect(await lab.sandbox.sendCallback(mine?.order.order_uuid ?? '')).toBe(200);
   const kinds: EventKind[] = ['order.ended', 'order.changed_after_end'];
   await vi.waitFor(() => expect(kindsOf(shop, orderId)).toEqual(kinds), 60_000);
-  expect(of(shop, orderId)[1]?.data).toMatchObject({ order_type: 'deposit', order_uuid: mine?.order.order_uuid });
+  const { reference } = marks;
+  expect(of(shop, orderId)[0]?.data).toMatchObject({ failure: 'OrderRejected', ...marks });
+  expect(of(shop, orderId)[1]?.data).toMatchObject({
+    ...{ order_type: 'deposit', order_uuid: mine?.order.order_uuid, reference },
+  });
   const afterEnd = lab.orders.order(orderId, { afterEnd: true });
   await vi.waitFor(async () => expect(await afterEnd.state()).toMatchObject({ phase: 'parked' }), 60_000);
   const { revision } = await afterEnd.state();
