@@ -1,9 +1,10 @@
-/** `npm run build`: the compiled package and the workflow bundles that workers load in production. */
+/** `npm run build`: the compiled package, its workflow bundles and commands, and the client package. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { ENCRYPTION_MODES } from '../src/bundle/bundle.js';
+import { writeClientPackage } from './build/client-package.js';
 import { STAMP, sourcesHash } from './build/sources-hash.mjs';
 import { writeBundles } from './build/write-bundles.js';
 
@@ -22,6 +23,7 @@ const { exitCode } = await execa('tsc', ['-p', 'tsconfig.build.json'], {
 });
 if (exitCode === 0) {
   await writeBundles(dist, ENCRYPTION_MODES, root);
+  await writeClientPackage(root, dist, join(root, 'dist-client'));
   // The last thing: without it `npm run worker` takes the build for none.
   await writeFile(join(root, STAMP), hash);
 }

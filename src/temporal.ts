@@ -1,13 +1,14 @@
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import { type DataConverter, defaultPayloadConverter, type LoadedDataConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { type Encryption, loadEncryption, loadTemporalTarget } from './config.js';
+import type { Encryption } from './config/encryption-keys.js';
+import { loadEncryption, loadTemporalTarget } from './config.js';
 import { messageOf } from './contract/failures.js';
 import { SEARCH_ATTRIBUTES } from './contract/names.js';
 import { EncodedFailures } from './contract/refused.js';
 import { encryptionCodec, PayloadDecryptionError } from './temporal/encryption-codec.js';
 
-export { ConfigError } from './config.js';
+export { ConfigError } from './config/env.js';
 export { encryptionCodec, PayloadDecryptionError } from './temporal/encryption-codec.js';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { ConnectionOptions } from '@temporalio/client';
 import { type ClientConfigProfile, loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
 import { isLoopback } from './addresses.js';
 import type { Env, Problems } from './env.js';
@@ -10,8 +11,15 @@ const DEFAULT_ADDRESS = 'localhost:7233';
 const MORE_THAN_HOST = /^(https?|grpcs?|tcp):\/\/|\/$|\s/i;
 const HOST_ONLY = `must be host:port, such as ${DEFAULT_ADDRESS}: leave the scheme, the path and blanks out. For TLS, set TEMPORAL_TLS=true`;
 
+/** A Temporal server and namespace. Clients and workers connect by the same options. */
+export interface TemporalTarget {
+  connectionOptions: Pick<ConnectionOptions, 'address' | 'tls' | 'metadata'> & { apiKey?: string };
+  address: string;
+  namespace: string;
+}
+
 /** Reads the connection as @temporalio/envconfig defines it by `TEMPORAL_*`. */
-export function readTemporalTarget(env: Env, problems: Problems) {
+export function readTemporalTarget(env: Env, problems: Problems): TemporalTarget {
   checkSettings(env, problems);
   const { connectionOptions, namespace = 'default', tls } = connectConfig(env, problems);
   const address = connectionOptions.address ?? DEFAULT_ADDRESS;

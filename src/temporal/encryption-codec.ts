@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import type { EncryptionKey } from '../config.js';
+import type { EncryptionKey } from '../config/encryption-keys.js';
 import { reconcileWorkflowId, scheduledBatchWorkflowId } from '../contract/names.js';
 import { type RefusedKind, refusedPayload } from '../contract/refused.js';
 
