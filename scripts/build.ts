@@ -7,6 +7,7 @@ import { ENCRYPTION_MODES } from '../src/bundle/bundle.js';
 import { writeClientPackage } from './build/client-package.js';
 import { STAMP, sourcesHash } from './build/sources-hash.mjs';
 import { writeBundles } from './build/write-bundles.js';
+import { writeCommands } from './build/write-commands.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -23,6 +24,7 @@ const { exitCode } = await execa('tsc', ['-p', 'tsconfig.build.json'], {
 });
 if (exitCode === 0) {
   await writeBundles(dist, ENCRYPTION_MODES, root);
+  await writeCommands(root, dist);
   await writeClientPackage(root, dist, join(root, 'dist-client'));
   // The last thing: without it `npm run worker` takes the build for none.
   await writeFile(join(root, STAMP), hash);

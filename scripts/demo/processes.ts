@@ -1,9 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
-import { execa } from 'execa';
+import { endProcess } from '../temporal/dev-server.js';
+import { programOf } from '../temporal/program-of.js';
+import { endWithParent } from '../temporal/watchdog.js';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const READY_WITHIN_MS = 90_000;
 /** Kept of what a process printed, to be shown when it ends without being asked to. */
 const TAIL_LINES = 15;
@@ -17,24 +19,20 @@ export interface StackProcess {
   stop(): Promise<void>;
 }
 
-/** Starts one of our TypeScript entry points and waits for its `ready` line. Throws with its last lines when it fails. */
-export async function startProcess(name: string, entry: string, env: Record<string, string>): Promise<StackProcess> {
-  const child = execa(process.execPath, ['--import', 'tsx', entry], {
-    cwd: ROOT,
+/** Starts one of our programs, named by its source, and waits for its `ready` line. Throws with its last lines when it fails. */
+export async function startProcess(name: string, source: string, env: Record<string, string>): Promise<StackProcess> {
+  const child = spawn(process.execPath, programOf(source), {
     env,
-    extendEnv: false,
-    reject: false,
-    buffer: false,
-    stdin: 'ignore',
+    stdio: ['ignore', 'pipe', 'pipe'],
     // Ctrl-C reaches the script alone, which then stops its processes in order.
     detached: true,
-    cleanup: true,
   });
+  endWithParent(child);
   const tail: string[] = [];
   const keep = (line: string) => void (tail.push(line) > TAIL_LINES && tail.shift());
   createInterface({ input: child.stderr }).on('line', keep);
   let stopping = false;
-  const failed = child.then(({ exitCode, signal }) => {
+  const failed = once(child, 'exit').then(([exitCode, signal]) => {
     if (stopping) return new Promise<never>(() => {});
     throw new Error(`${name} ended by itself (${signal ?? `exit ${exitCode}`})\n${tail.join('\n')}`);
   });
@@ -46,8 +44,7 @@ export async function startProcess(name: string, entry: string, env: Record<stri
     failed,
     stop: async () => {
       stopping = true;
-      child.kill('SIGTERM');
-      await child;
+      await endProcess(child, 'SIGTERM');
     },
   };
 }

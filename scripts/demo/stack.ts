@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
 import { isGone } from '../temporal/cache.js';
 import { freePort } from '../temporal/dev-server.js';
 import { findTemporalCli } from '../temporal/find-cli.js';
@@ -35,7 +34,7 @@ const DEMO_PACE = {
 };
 
 /** Kept between runs, so that `npm run dev` shows the orders of an earlier demo under the very same links. */
-const DATA_FOLDER = fileURLToPath(new URL('../../.demo', import.meta.url));
+const DATA_FOLDER = resolve('.demo');
 
 const BATCH_DIR = join(DATA_FOLDER, 'batches');
 
@@ -67,6 +66,7 @@ export async function startStack(pace: Record<string, string> = DEMO_PACE): Prom
     await mkdir(join(DATA_FOLDER, 'sandbox'), { recursive: true });
     await mkdir(BATCH_DIR, { recursive: true });
     started.push(await takeFolder());
+    await writeFile(join(DATA_FOLDER, '.gitignore'), '*\n');
     // A worker takes payments from no folder that everybody may enter.
     await chmod(BATCH_DIR, 0o700);
     const temporal = await step('Temporal server', (log) => startTemporal(log));
@@ -124,7 +124,7 @@ async function takeFolder(): Promise<{ stop(): Promise<void> }> {
   const other = Number(await readFile(file, 'utf8').catch(() => ''));
   if (other && !isGone(other)) {
     throw new Error(
-      `The demo or \`npm run dev\` runs already in this checkout (process ${other}): use that one, or end it first`,
+      `The demo or the development stack runs already in this folder (process ${other}): use that one, or end it first`,
     );
   }
   await writeFile(file, String(process.pid));

@@ -1,13 +1,24 @@
 /**
- * Makes the SDK download one of its servers: `<cli|test-server> <folder>`. A process of its own, because the download cannot
- * be cancelled and would otherwise leave a native SDK runtime behind in its caller.
+ * Makes the SDK download one of its servers: `<cli|test-server> <folder> <SDK's version>`. A process of its own, because
+ * the download cannot be cancelled. It calls what @temporalio/testing calls, which no installed package of ours brings.
  */
-import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Runtime } from '@temporalio/worker';
 
-const [kind, downloadDir] = process.argv.slice(2);
-const server = { executable: { type: 'cached-download' as const, downloadDir } };
-const environment =
-  kind === 'cli'
-    ? await TestWorkflowEnvironment.createLocal({ server })
-    : await TestWorkflowEnvironment.createTimeSkipping({ server });
-await environment.teardown();
+const [kind, downloadDir = '', sdkVersion = ''] = process.argv.slice(2);
+const ttl = 86_400_000;
+const exe = {
+  type: 'cached-download' as const,
+  downloadDir,
+  version: 'default',
+  ttl,
+  sdkName: 'sdk-typescript',
+  sdkVersion,
+};
+const any = { exe, port: null, extraArgs: [] };
+const dev = { ip: '127.0.0.1', ui: false, uiPort: null, namespace: 'default', dbFilename: null };
+const log = { format: 'pretty', level: 'warn' };
+const runtime = Runtime.instance();
+const server = await runtime.createEphemeralServer(
+  kind === 'cli' ? { type: 'dev-server', ...any, ...dev, log } : { type: 'time-skipping', ...any },
+);
+await runtime.shutdownEphemeralServer(server);

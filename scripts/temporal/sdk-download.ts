@@ -1,12 +1,13 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { execa } from 'execa';
 import { cacheFolder, elapsedSince, type Log, PROGRESS_INTERVAL_MS } from './cache.js';
+import { programOf } from './program-of.js';
 
 /** The two servers the SDK can download by itself. */
 export type SdkServer = 'cli' | 'test-server';
@@ -16,7 +17,7 @@ const FILE_PREFIX = { cli: 'temporal', 'test-server': 'temporal-test-server' };
 /** No byte for this long means that the download host cannot be reached from here. */
 const STALLED_MS = 20_000;
 
-const sdkVersion: string = createRequire(import.meta.url)('@temporalio/testing/package.json').version;
+const sdkVersion: string = createRequire(import.meta.url)('@temporalio/worker/package.json').version;
 
 /** A server that the SDK has downloaded before, here or in its own default place; undefined when there is none. */
 export function findSdkDownload(kind: SdkServer): string | undefined {
@@ -28,18 +29,16 @@ export async function downloadThroughSdk(kind: SdkServer, log: Log): Promise<str
   await mkdir(cacheFolder(), { recursive: true });
   const target = pathIn(cacheFolder(), kind);
   log(`Downloading ${LABEL[kind]} through the Temporal SDK`);
-  const child = fileURLToPath(new URL('./sdk-download-child.ts', import.meta.url));
-  const download = execa('node', ['--import', 'tsx', child, kind, cacheFolder()], {
-    cwd: fileURLToPath(new URL('../..', import.meta.url)),
-    stdio: 'ignore',
-    reject: false,
-  });
+  const child = [...programOf('scripts/temporal/sdk-download-child.ts'), kind, cacheFolder(), sdkVersion];
+  const download = spawn('node', child, { stdio: 'ignore' });
   let running = true;
-  const ended = download.finally(() => {
+  const ended = once(download, 'exit').catch(() => undefined);
+  void ended.then(() => {
     running = false;
   });
   await watch(target, () => running, log);
-  download.kill();
+  // The SDK's runtime stays on SIGTERM.
+  download.kill('SIGKILL');
   await ended;
   if (!existsSync(target)) log('The download cannot be had from here');
   return existsSync(target) ? target : undefined;
