@@ -1,47 +1,38 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join, normalize, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { packedPackages } from '../support/packed.js';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
-const LEFT_OUT = /^(\..*|node_modules|dist|test|test-results)$/;
 
-/**
- * A copy of the project as a clone has it, so that packing has to build it and leaves the original alone. It lies inside
- * the project, where it finds the modules.
- */
 let folder: string;
 let packed: string[];
 let tarball: string;
 
 beforeAll(async () => {
-  await mkdir(join(project, 'test-results'), { recursive: true });
-  folder = await mkdtemp(join(project, 'test-results', 'package-'));
-  for (const name of await readdir(project)) {
-    if (!LEFT_OUT.test(name)) await cp(join(project, name), join(folder, name), { recursive: true });
-  }
-  const { stdout } = await execa('npm', ['pack', '--json', '--foreground-scripts=false'], { cwd: folder });
-  const [{ filename, files }] = Object.values(JSON.parse(stdout)) as [{ filename: string; files: { path: string }[] }];
-  tarball = join(folder, filename);
-  packed = files.map(({ path }) => path);
-});
-
-afterAll(() => rm(folder, { recursive: true, force: true }));
+  ({ folder, main: tarball, files: packed } = await packedPackages());
+}, 600_000);
 
 /** The inline source map of a bundle, as text, for its sources stand there in base64. */
 const mapIn = (text: string): string =>
   Buffer.from(/sourceMappingURL=data:[^,]*base64,(\S+)/.exec(text)?.[1] ?? '', 'base64').toString();
 
-test('packing builds: the library, its types and both workflow bundles are there', () => {
+test('packing builds: the library, its types, the bundles and the commands are there, and not the client package', () => {
   expect(packed).toEqual(
     expect.arrayContaining([
       'dist/index.js',
       'dist/index.d.ts',
       'dist/workflow-bundle.js',
       'dist/workflow-bundle-encrypted.js',
+      'dist/sandbox.js',
+      'dist/dev.js',
+      'dist/sdk-download-child.js',
+      'sandbox/README.md',
     ]),
   );
+  expect(packed.filter((path) => /^(?:dist-client|src|test|scripts)\//.test(path))).toEqual([]);
 });
 
 test('no file says where it was built, and every source map holds its sources', async () => {
@@ -49,7 +40,7 @@ test('no file says where it was built, and every source map holds its sources', 
   for (const path of packed) {
     const text = await readFile(join(folder, path), 'utf8');
     const map = mapIn(text);
-    expect(text.includes(project) || map.includes(project), path).toBe(false);
+    for (const place of [project, folder]) expect(text.includes(place) || map.includes(place), path).toBe(false);
     if (map !== '') {
       const { sources, sourcesContent } = JSON.parse(map);
       expect(sources).toContain('src/workflows/orders.ts');
@@ -90,13 +81,14 @@ test('every command runs from the unpacked package; processes name what their co
     'payment-orders-api': /^API_KEYS_FILE/m,
     'payment-orders-codec': /^PAYLOAD_ENCRYPTION_KEYS/m,
   };
-  expect(Object.keys(bin).sort()).toEqual(['payment-orders', ...Object.keys(lacks)].sort());
+  const helps = ['payment-orders', 'payment-orders-sandbox', 'payment-orders-dev'];
+  expect(Object.keys(bin).sort()).toEqual([...helps, ...Object.keys(lacks)].sort());
   for (const [name, line] of Object.entries(lacks)) {
     const { exitCode, stderr } = await run(name);
     expect(stderr, name).toMatch(line);
     expect(exitCode, name).toBe(2);
   }
-  expect((await run('payment-orders', ['--help'])).exitCode).toBe(0);
+  for (const name of helps) expect((await run(name, ['--help'])).exitCode, name).toBe(0);
   for (const file of Object.values<string>(bin)) {
     expect(await readFile(join(folder, 'package', file), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
   }
