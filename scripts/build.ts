@@ -1,4 +1,4 @@
-/** `npm run build`: the compiled package, its workflow bundles and commands, and the client package. */
+/** `npm run build`: the compiled package, its workflow bundles, commands and JSON Schemas, and the client package. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,7 @@ import { writeClientPackage } from './build/client-package.js';
 import { STAMP, sourcesHash } from './build/sources-hash.mjs';
 import { writeBundles } from './build/write-bundles.js';
 import { writeCommands } from './build/write-commands.js';
+import { writeSchemas } from './schemas/write-schemas.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -26,6 +27,7 @@ if (exitCode === 0) {
   await writeBundles(dist, ENCRYPTION_MODES, root);
   await writeCommands(root, dist);
   await writeClientPackage(root, dist, join(root, 'dist-client'));
+  await writeSchemas(join(dist, 'schemas'));
   // The last thing: without it `npm run worker` takes the build for none.
   await writeFile(join(root, STAMP), hash);
 }

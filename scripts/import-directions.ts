@@ -7,9 +7,11 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
  */
 const MAY_IMPORT: Record<string, string[]> = {
   // Wire shapes: of the schemas they may know the types only, so that nothing of zod gets into workflow code.
-  contract: ['types validation', 'types payment-service'],
+  contract: ['types validation', 'types payment-service', 'types schemas'],
   validation: ['contract'],
   'payment-service': ['contract', 'validation'],
+  // What workflows take, show and return, for the contract's types and the published JSON Schemas.
+  schemas: ['contract', 'validation', 'payment-service'],
   'batch-files': ['contract', 'validation'],
   reports: ['contract'],
   audit: ['contract'],
@@ -22,6 +24,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'contract',
     'validation',
     'payment-service',
+    'schemas',
     'batch-files',
     'reports',
     'audit',

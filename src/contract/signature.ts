@@ -1,12 +1,8 @@
 /* Texts that persons sign. Workflows use them, so this file uses nothing of Node. */
 
-/** A person's Ed25519 signature of `textToSign`. `keyId`: as `keyIdOf` makes it; `value`: base64 of the 64 bytes. */
-export interface Signature {
-  keyId: string;
-  value: string;
-  /** For many orders: the SHA-256 of each text in hex. `value` is then of `textForAll`. */
-  texts?: string[];
-}
+import type { Signature } from '../schemas/parts.js';
+
+export type { OnlyByCommand, Signature } from '../schemas/parts.js';
 
 /** Most orders that one signature is for: each of their decisions carries the whole list. */
 export const MAX_SIGNED_TOGETHER = 500;
@@ -17,9 +13,6 @@ const areTexts = (texts: unknown): boolean =>
   Array.isArray(texts) &&
   texts.length <= MAX_SIGNED_TOGETHER &&
   texts.every((text) => typeof text === 'string' && SHA256_FORMAT.test(text));
-
-/** Why the Temporal UI cannot send what a person decides: it must be signed, or encrypted for its workflow. */
-export type OnlyByCommand = 'signed' | 'encrypted';
 
 /** Returns what is wrong with a signature's shape; undefined if nothing, or without one. */
 export function signatureProblem(signature: unknown): string | undefined {

@@ -16,7 +16,10 @@ export const MAX_ADDRESSES_PER_PAGE = 100;
 export const DEFAULT_PAGE_SIZE = 100;
 
 /** Wider than our own ids, because the service also lists orders of other programs. */
-const orderId = z.string().regex(/^[^\p{Cc}]{1,255}$/u, 'must be 1 to 255 characters without control characters');
+const orderId = z
+  .string()
+  .regex(/^[^\p{Cc}]{1,255}$/u, 'must be 1 to 255 characters without control characters')
+  .meta({ pattern: '^[^\u0000-\u001f\u007f-\u009f]{1,255}$' });
 const orderUuid = z.string().regex(ORDER_UUID_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -');
 const page = z.int().min(1);
 

@@ -131,30 +131,41 @@ const readBy = <T>(read: (value: unknown) => T | undefined, mistake: string) =>
       return z.NEVER;
     });
 
+/** JSON Schema of what a transformation returns, which zod cannot know. */
+const gives = (...type: ('string' | 'integer' | 'boolean' | 'array' | 'null')[]) => ({
+  type: type.length === 1 ? type[0] : type,
+});
+
 /** Any text. Numbers become their digits, other values their JSON; '' stays ''. */
 export const textOrNull = readBy(
   (value) => (typeof value === 'string' ? value : isNothing(value) ? null : textOf(value)),
   'nested too deep',
-);
+).meta(gives('string', 'null'));
 
 /** The same, with '' for null. */
-export const textOrEmpty = textOrNull.transform((value) => value ?? '');
+export const textOrEmpty = textOrNull.transform((value) => value ?? '').meta(gives('string'));
 
 /** The same, with null for ''. */
-export const wordOrNull = textOrNull.transform((value) => value || null);
+export const wordOrNull = textOrNull.transform((value) => value || null).meta(gives('string', 'null'));
 
 /** Decimal string; see `looseAmount` for other accepted forms. */
-export const amount = z.preprocess(looseAmount, z.string('not a decimal string'));
+export const amount = z
+  .preprocess(looseAmount, z.string('not a decimal string'))
+  .meta({ pattern: SIGNED_AMOUNT_FORMAT.source });
 
 /** Adds null to a schema, for missing values. */
-const orNull = <T extends z.ZodType>(schema: T) =>
+const orNull = <T extends z.ZodType>(schema: T, type: 'string' | 'integer') =>
   z
     .preprocess(orNullIfNothing, schema.nullable())
     .optional()
-    .transform((value) => value ?? null);
+    .transform((value) => value ?? null)
+    .meta(gives(type, 'null'));
 
 /** Amount, or null if there is none. */
-export const amountOrNull = orNull(amount);
+export const amountOrNull = orNull(amount, 'string').meta({
+  ...gives('string', 'null'),
+  pattern: SIGNED_AMOUNT_FORMAT.source,
+});
 
 /** Message for an amount that is an empty object or list. Another answer may have it. */
 export const EMPTY_FIGURE = 'an empty object or list';
@@ -176,10 +187,10 @@ export const figureOrNull = z
 export const integer = z.preprocess(toInteger, z.int());
 
 /** The same, or null. */
-export const integerOrNull = orNull(integer);
+export const integerOrNull = orNull(integer, 'integer');
 
 /** Number of decimal places; -1 if the service does not say. */
-export const precision = integerOrNull.transform((places) => places ?? -1);
+export const precision = integerOrNull.transform((places) => places ?? -1).meta(gives('integer'));
 
 const FLAGS: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
 
@@ -188,13 +199,14 @@ export const flag = readBy((value) => {
   if (isNothing(value)) return false;
   const text = isLosslessNumber(value) ? value.value : typeof value === 'object' ? '' : String(value);
   return Object.hasOwn(FLAGS, text) ? FLAGS[text] : undefined;
-}, 'not true or false');
+}, 'not true or false').meta(gives('boolean'));
 
 /** Integer or word. Missing means 0, the service's "no error". */
 export const errorCode = z
   .union([integer, textOrNull])
   .optional()
-  .transform((code) => code || 0);
+  .transform((code) => code || 0)
+  .meta(gives('integer', 'string'));
 
 /** Any value, as plain JSON. */
 export const anything = readBy((value) => toPlain(value ?? null), 'nested too deep');
@@ -213,7 +225,8 @@ export const list = <T extends z.ZodType>(item: T) =>
   z
     .preprocess((value) => (isNothing(value) ? [] : value), z.array(item))
     .optional()
-    .transform((items) => items ?? []);
+    .transform((items) => items ?? [])
+    .meta(gives('array'));
 
 /** Object. An empty list means an empty object. */
 export const object = <T extends z.ZodType>(schema: T) =>

@@ -12,7 +12,7 @@ import {
 } from '../contract/names.js';
 import type { WithdrawRequest } from '../contract/order/request.js';
 import { holdsPrivate } from '../contract/wallets.js';
-import { nameSchema, networkSchema, payoutSchemas, shownName } from './request-schemas.js';
+import { CONTROL, nameSchema, networkSchema, payoutSchemas, shownName } from './request-schemas.js';
 
 /* Inputs of workflows besides the order. The contract derives its types from them. */
 
@@ -88,7 +88,11 @@ const path = z
     (value) => !value.split('/').includes('..') && posix.normalize(value) === value,
     'must be a plain path below BATCH_DIR, such as "2026/payroll.csv"',
   )
-  .regex(BATCH_FILE_ENDING, 'must end in .csv, .ndjson or .jsonl');
+  .regex(BATCH_FILE_ENDING, 'must end in .csv, .ndjson or .jsonl')
+  .meta({
+    allOf: [{ pattern: String.raw`\.([cC][sS][vV]|[nN][dD][jJ][sS][oO][nN]|[jJ][sS][oO][nN][lL])$` }],
+    not: { pattern: `${CONTROL.pattern}|${String.raw`^[/\\]|^[A-Za-z]:[/\\]|(^|/)\.{1,2}(/|$)|//|/$`}` },
+  });
 
 const options = {
   /**
@@ -144,7 +148,9 @@ export const scheduledSchema = z.strictObject({
   /** Set by a trigger. Default: derived from the schedule's nominal time. */
   period: z.string().optional(),
   /** Path below BATCH_DIR that contains `{period}`. */
-  filePattern: path.refine((value) => value.includes('{period}'), 'must contain {period}'),
+  filePattern: path
+    .refine((value) => value.includes('{period}'), 'must contain {period}')
+    .meta({ pattern: '[{]period[}]' }),
   /** Maximum wait for a missing or growing file. Default: 30 min. */
   waitForFileMs: wait.optional(),
   // Without `again` and `latestSend`, which fit one batch only.

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import * as z from 'zod';
+import { MAX_AMOUNT_LENGTH } from '../contract/money.js';
 import { holdsWallet, NO_WALLET } from '../contract/wallets.js';
 import { amountProblem } from './amounts.js';
 import { walletProblem } from './wallet-formats.js';
@@ -30,11 +31,19 @@ function lineProblem(value: string, maxLength: number): string | undefined {
   return /[\p{Cc}\p{Zl}\p{Zp}]/u.test(value) ? 'contains control characters' : undefined;
 }
 
-const amountSchema = checkedString(amountProblem, z.string({ error: (issue) => amountProblem(issue.input) }));
+/* The metadata repeats the checks as JSON Schema, in patterns that every language can read. */
+export const CONTROL = { pattern: '[\u0000-\u001f\u007f-\u009f\u2028\u2029]' };
+const line = (maxLength: number) =>
+  checkedString((value) => lineProblem(value, maxLength)).meta({ maxLength, not: CONTROL });
+
+const amountSchema = checkedString(amountProblem, z.string({ error: (issue) => amountProblem(issue.input) })).meta({
+  maxLength: MAX_AMOUNT_LENGTH,
+  pattern: String.raw`^(0\.[0-9]*[1-9][0-9]*|[1-9][0-9]*(\.[0-9]+)?)$`,
+});
 
 export const nameSchema = checkedString((value) =>
   value.trim() === '' ? 'required' : lineProblem(value, MAX_TEXT_LENGTH),
-);
+).meta({ maxLength: MAX_TEXT_LENGTH, pattern: String.raw`\S`, not: CONTROL });
 
 /** Returns a schema of names that workflow ids, search attributes and logs show. */
 export const shownName = (format: RegExp, expected: string) =>
@@ -46,19 +55,32 @@ export const shownName = (format: RegExp, expected: string) =>
 // The format cannot break out of a header.
 const emailSchema = checkedString((value) =>
   value.length > MAX_EMAIL_LENGTH || !EMAIL_FORMAT.test(value) ? 'not an e-mail address' : undefined,
-);
+).meta({
+  maxLength: MAX_EMAIL_LENGTH,
+  pattern: EMAIL_FORMAT.source.replaceAll(String.raw`\p{C}`, '').replaceAll('()[', String.raw`()\[`),
+  not: CONTROL,
+});
 
-export const currencySchema = z.string().regex(CURRENCY_FORMAT, 'must be a lowercase currency code, like "usd"');
-export const networkSchema = z.string().regex(NETWORK_FORMAT, 'must be a lowercase network code, like "card"');
-export const descriptionSchema = checkedString((value) => lineProblem(value, MAX_DESCRIPTION_LENGTH)).nullish();
-const memoSchema = checkedString((value) => lineProblem(value, MAX_MEMO_LENGTH)).nullish();
+const NO_LONG_NUMBER = { pattern: '[0-9]{6}' };
+export const currencySchema = z
+  .string()
+  .regex(CURRENCY_FORMAT, 'must be a lowercase currency code, like "usd"')
+  .meta({ pattern: '^[a-z0-9]{2,16}$', not: NO_LONG_NUMBER });
+export const networkSchema = z
+  .string()
+  .regex(NETWORK_FORMAT, 'must be a lowercase network code, like "card"')
+  .meta({ pattern: '^[a-z0-9][a-z0-9_.-]{0,31}$', not: NO_LONG_NUMBER });
+export const descriptionSchema = line(MAX_DESCRIPTION_LENGTH).nullish();
+const memoSchema = line(MAX_MEMO_LENGTH).nullish();
 const delayProblem = `must be whole minutes, 0 to ${MAX_DELAY_MINUTES}`;
 const delaySchema = z.int(delayProblem).min(0, delayProblem).max(MAX_DELAY_MINUTES, delayProblem).optional();
 
 export const clientInfoSchema = z
   .strictObject({
-    client_id: checkedString((value) => lineProblem(value, MAX_TEXT_LENGTH)).optional(),
-    client_ip: checkedString((value) => (isIP(value) === 0 ? 'not an IP address' : undefined)).optional(),
+    client_id: line(MAX_TEXT_LENGTH).optional(),
+    client_ip: checkedString((value) => (isIP(value) === 0 ? 'not an IP address' : undefined))
+      .meta({ anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] })
+      .optional(),
     client_email: emailSchema.optional(),
   })
   .nullish();
@@ -67,7 +89,7 @@ export const clientInfoSchema = z
 
 export const cardPartSchema = z.strictObject({
   amount: amountSchema,
-  wallet: checkedString((value) => walletProblem('card', value)),
+  wallet: checkedString((value) => walletProblem('card', value)).meta({ pattern: '^[1-9][0-9]{11,18}$' }),
 });
 
 /**

@@ -20,6 +20,9 @@ const shown = (value: unknown) => String(typeof value === 'object' ? JSON.string
 /** Every bad input that the tests of a file were made of, so that other doors can be tried with it. */
 export const CATALOGUE: { type: OrderType; input: unknown }[] = [];
 
+/** Every input that the tests of a file accept, as JSON holds it. */
+export const ACCEPTED: { type: OrderType; input: unknown }[] = [];
+
 /** One test for a row of the catalogue of bad input (0: none): the input is refused by its field, for the right reason. */
 export function refuses(row: number, type: OrderType, input: unknown, field: string, reason: string | RegExp): void {
   CATALOGUE.push({ type, input });
@@ -45,6 +48,7 @@ export function refusesEach(
 
 /** One test for each input: it is given back as it is, without its nulls. */
 export function accepts(row: number, type: OrderType, ...inputs: unknown[]): void {
+  ACCEPTED.push(...inputs.map((input) => ({ type, input })));
   test.each(inputs.map((input, n) => [n, input]))(`row ${row}: ${type} %i is accepted`, (_, input) => {
     expect(validateOrderInput(type, input)).toEqual({ input: withoutNulls(input) });
   });

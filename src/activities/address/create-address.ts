@@ -1,5 +1,4 @@
 import { activityInfo } from '@temporalio/activity';
-import { z } from 'zod';
 import type {
   CreateAddressAnswer,
   CreateAddressInput,
@@ -7,22 +6,13 @@ import type {
   FoundAddress,
 } from '../../contract/address/address.js';
 import { callbackUrl } from '../../contract/callback-url.js';
-import { ADDRESS_REF_FORMAT } from '../../contract/names.js';
-import { addressCreateSchema } from '../../payment-service/queries.js';
-import { shownName } from '../../validation/request-schemas.js';
+import { depositAddressInput } from '../../schemas/order-schemas.js';
 import { type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidInput, reasonOf, retryOrTell, validInput } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';
 import { AttemptDeadline, confirmSend, retryAfterOf, verdictOfError } from '../order/create-attempt.js';
 import { type InForce, protectionsIn } from '../protections.js';
 import { searchAddress, shownAddress } from './address-list.js';
-
-/** Checked input of the `depositAddress` workflow. */
-const addressInputSchema = z.strictObject({
-  account: z.string().optional(),
-  ref: shownName(ADDRESS_REF_FORMAT, 'must match [A-Za-z0-9_-]{1,64}'),
-  address: addressCreateSchema,
-});
 
 /**
  * Returns the callback URL, unique by reference, which finds the address after an uncertain create.
@@ -40,7 +30,7 @@ export function createAddressActivity(deps: ActivityDeps) {
   return async function createAddress(asked: CreateAddressInput): Promise<CreateAddressAnswer> {
     const { account: name, input, knownRun } = asked;
     const deadline = new AttemptDeadline();
-    const { ref, address } = validInput(addressInputSchema, input);
+    const { ref, address } = validInput(depositAddressInput, input);
     const url = addressCallbackUrl(deps, name, ref);
     const account = accountOf(deps, name);
     const { service } = account;
@@ -90,7 +80,7 @@ const notSent = (what: string, error: unknown): CreateAddressAnswer => ({
 export function findAddressActivity(deps: ActivityDeps) {
   return async function findAddress({ account, input, delayMs }: FindAddressInput): Promise<FoundAddress | null> {
     if (delayMs && activityInfo().attempt === 1) throw comeBackIn(delayMs, 'waiting before the search');
-    const { ref, address } = validInput(addressInputSchema, input);
+    const { ref, address } = validInput(depositAddressInput, input);
     const known = accountOf(deps, account);
     try {
       const tokenKeys = deps.callback?.tokenKeys;

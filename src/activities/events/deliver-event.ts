@@ -1,29 +1,14 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import { eventHeaders, eventKeyOf } from '../../contract/event-signature.js';
-import { type DeliverEventInput, EVENT_KINDS, EVENT_TEXTS } from '../../contract/events.js';
-import { optionSchemas } from '../../validation/input-schemas.js';
+import type { DeliverEventInput } from '../../contract/events.js';
+import { outgoingEvent } from '../../schemas/event-schemas.js';
 import type { ActivityDeps } from '../deps.js';
 import { validInput } from '../failures.js';
 import { post } from './post-event.js';
 
-const word = z.string().max(200);
-
 /** Shape of what is signed, so that no other text gets out. */
-const inputSchema = z.strictObject({
-  receiver: word,
-  event: z.strictObject({
-    id: z.string().regex(/^[\w.-]{1,100}$/),
-    type: z.enum(EVENT_KINDS),
-    timestamp: z.iso.datetime(),
-    data: z.strictObject({
-      account: word,
-      sequence: z.int().min(1),
-      metadata: optionSchemas.metadata,
-      ...Object.fromEntries(EVENT_TEXTS.map((field) => [field, word.optional()])),
-    }),
-  }),
-});
+const inputSchema = z.strictObject({ receiver: z.string(), event: outgoingEvent });
 
 /** Sends one signed event to one receiver. Fails, to be repeated, unless the answer is 2xx. */
 export const deliverEventActivity = (deps: Pick<ActivityDeps, 'receivers'>) =>

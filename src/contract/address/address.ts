@@ -1,20 +1,8 @@
 import type { DepositAddress } from '../../payment-service/schemas.js';
-import type { ClientInfo } from '../order/request.js';
 
 export type { DepositAddress } from '../../payment-service/schemas.js';
 
-/** Input of the `depositAddress` workflow. The caller's `ref` names the address for ever. */
-export interface DepositAddressInput {
-  account?: string;
-  ref: string;
-  address: {
-    currency: string;
-    network: string;
-    currency_to?: string;
-    address_title?: string;
-    client_info?: ClientInfo;
-  };
-}
+export type { DepositAddressInput } from '../../schemas/order-schemas.js';
 
 /** Addresses under one reference: the oldest, and the uuids of any others. */
 export interface FoundAddress {

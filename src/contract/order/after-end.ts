@@ -1,22 +1,13 @@
 import { decimal, SIGNED_AMOUNT_FORMAT, toAmount } from '../money.js';
 import type { Order } from '../service-objects.js';
 import type { Circumstances, DuplicateOrders, ElsewhereAnswer } from './activities.js';
-import type { DecisionRecord } from './messages.js';
+
+export type { AfterEndResult } from '../../schemas/order-schemas.js';
 
 /** Input of the `orderAfterEnd` workflow; its id names the ended workflow. */
 export interface AfterEndInput {
   /** The order's own run asks for a second look-up after this time. */
   againAfterMs?: number;
-}
-
-/** Result of `orderAfterEnd`, with which later look-ups compare. */
-export interface AfterEndResult {
-  /** Absent if the order's id ran again. */
-  shown?: string;
-  /** An operator acknowledged a change. */
-  changed: boolean;
-  order?: Order;
-  decisions?: DecisionRecord[];
 }
 
 export const FINAL_AMOUNTS = ['amount_from', 'amount_to', 'amount_from_fee', 'amount_to_fee'] as const;

@@ -1,12 +1,11 @@
 import type { OptionShapes } from '../../validation/input-schemas.js';
-import type { Amount } from '../money.js';
-import type { FinalStatus, Order } from '../service-objects.js';
+import type { Order } from '../service-objects.js';
 import type { Basis } from './basis.js';
-import type { CallerMarks, DecisionRecord, Remainder } from './messages.js';
 import type { CreateRequests } from './request.js';
 import type { SentTo } from './sent-to.js';
 import type { OrderType } from './types.js';
 
+export type { CompensationResult, OrderResult } from '../../schemas/order-schemas.js';
 export type { ReceivedDepositInput } from '../../validation/input-schemas.js';
 export type { CallerMarks, Remainder, RevertTarget } from './messages.js';
 export type CompensationPolicy = NonNullable<OptionShapes['compensation']>;
@@ -40,29 +39,3 @@ export interface OrderInput<T extends OrderType = OrderType> extends OptionShape
 }
 
 export interface RunInput<T extends OrderType = OrderType> extends OrderInput<T>, InternalOptions {}
-
-/** Result of compensation. `order_id`: of the last follow-up. */
-export interface CompensationResult {
-  policy: CompensationPolicy;
-  status: 'none' | 'done' | 'failed' | 'not_possible';
-  reason?: string;
-  order_id?: string;
-  outcome?: FinalStatus;
-}
-
-export interface OrderResult extends CallerMarks {
-  outcome: FinalStatus;
-  order: Order;
-  /** The order was found by a look-up, not by our create. */
-  adopted: boolean;
-  /** Actual − expected amounts, as signed decimal strings. */
-  difference?: { from?: Amount; to?: Amount };
-  remainder?: Remainder[];
-  remainderUnknown?: string;
-  compensation?: CompensationResult;
-  /** Fields that the service shows in another form, or that an operator accepted. */
-  echoDifferences?: string[];
-  /** Checks that were skipped or only reported at the send. */
-  notes?: string[];
-  decisions?: DecisionRecord[];
-}
