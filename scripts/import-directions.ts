@@ -47,6 +47,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   ],
   api: [
     ...['preflight', 'monitoring', 'http-port', 'contract', 'validation', 'client', 'temporal', 'config', 'process'],
+    'schemas',
     'print',
   ],
   codec: ['contract', 'http-port', 'temporal', 'config', 'process', 'print'],

@@ -7,9 +7,11 @@ import type { Verb } from '../config.js';
 import type { BatchInput, BatchPlan } from '../contract/batch/batch.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import { withoutWallets } from '../contract/shown-json.js';
+import { batchPlan } from '../schemas/batch-schemas.js';
 import { FORMAT_CHECKS } from '../validation/field-errors.js';
 import { batchSchema, optionSchemas } from '../validation/input-schemas.js';
 import { orderSchemas } from '../validation/request-schemas.js';
+import { batchBody } from './bodies.js';
 import { actorOf, allowedAccount, type Caller, requireAmounts } from './callers.js';
 import { accountQuery, answers, bodyBy, bodyOf, idParams } from './documents.js';
 import type { Api } from './server.js';
@@ -69,7 +71,7 @@ export function addBatchRoutes(api: Api, { batches }: PaymentOrders): void {
       summary: 'Checks every row and shows what a batch would do',
       description: 'Starts no order.',
       body: startBody,
-      response: answers({ 200: 'The plan' }),
+      response: answers({ 200: ['The plan', batchPlan] }),
     },
     handler: async (request) => {
       const { input, options } = bodyOf(request, (value) => readBatch(value, request.caller));
@@ -104,7 +106,11 @@ export function addBatchRoutes(api: Api, { batches }: PaymentOrders): void {
 
   api.get('/v1/batches/:id', {
     config: { verbs: ['read'] },
-    schema: { summary: 'Shows a batch', ...aboutOne, response: answers({ 200: 'Its state', ...refusals }) },
+    schema: {
+      summary: 'Shows a batch',
+      ...aboutOne,
+      response: answers({ 200: ['Its state', batchBody], ...refusals }),
+    },
     handler: async ({ caller, params, query }) => shown(handleOf(caller, params.id, query)),
   });
 
@@ -114,7 +120,7 @@ export function addBatchRoutes(api: Api, { batches }: PaymentOrders): void {
     { verbs, summary, body }: { verbs: readonly Verb[]; summary: string; body: B },
     update: (handle: BatchHandle, given: z.output<B>, caller: Caller) => Promise<void>,
   ): void {
-    const response = answers({ 200: 'The state after it', ...refusals });
+    const response = answers({ 200: ['The state after it', batchBody], ...refusals });
     api.post(`/v1/batches/:id/${name}`, {
       config: { verbs },
       schema: { summary, ...aboutOne, body: body as z.ZodType, response },

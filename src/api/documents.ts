@@ -42,13 +42,14 @@ const COMMON: Readonly<Record<string, string>> = {
   503: 'Temporal or every worker is away. Repeat the same request, which is safe',
 };
 
-/** Returns the answers of a route for the OpenAPI document, with those of every route. */
-export function answers(own: Readonly<Record<string, string>>): Record<string, unknown> {
+/** Returns the answers of a route, with their bodies, for the OpenAPI document. */
+export function answers(own: Readonly<Record<string, string | readonly [string, z.ZodType]>>): Record<string, unknown> {
   const all = Object.entries({ ...COMMON, ...own });
-  const shown = all.map(([status, description]) => {
+  const shown = all.map(([status, answer]) => {
     const isProblem = Number(status) >= 400;
+    const [description, body = z.looseObject({})] = [answer].flat();
     const type = isProblem ? 'application/problem+json' : 'application/json';
-    return [status, { description, content: { [type]: { schema: isProblem ? problem : z.looseObject({}) } } }];
+    return [status, { description, content: { [type]: { schema: isProblem ? problem : body } } }];
   });
   return Object.fromEntries(shown);
 }

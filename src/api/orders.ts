@@ -22,6 +22,7 @@ import { withoutWallets } from '../contract/shown-json.js';
 import { FORMAT_CHECKS } from '../validation/field-errors.js';
 import { optionSchemas } from '../validation/input-schemas.js';
 import { orderSchemas } from '../validation/request-schemas.js';
+import { decidedOrder, orderBody, startedOrder } from './bodies.js';
 import { actorOf, allowedAccount, amountsOf, type Caller, requireAmounts } from './callers.js';
 import { accountQuery, answers, bodyBy, bodyOf, idParams, queryFlag, queryNumber } from './documents.js';
 import { Refusal } from './problems.js';
@@ -167,8 +168,8 @@ export function addOrderRoutes(api: Api, orders: PaymentOrders): void {
       querystring: z.strictObject({ wait: queryNumber(0, 60).optional() }),
       body: startBody,
       response: answers({
-        201: 'The order is new and exists at the service',
-        200: 'The same input was started before, and the order exists',
+        201: ['The order is new and exists at the service', startedOrder],
+        200: ['The same input was started before, and the order exists', startedOrder],
         202: 'Not decided yet: it continues, and Location shows it',
         409: 'The id has another input (fields), or the order ended without one at the service (code)',
         413: 'The body is larger than 128 KiB',
@@ -218,7 +219,7 @@ export function addOrderRoutes(api: Api, orders: PaymentOrders): void {
         'An open order has a state with the decisions that are possible; a closed one its outcome or failure.',
       params: idParams,
       querystring: orderQuery,
-      response: answers({ 200: 'The order', 404: 'Temporal has no order of this id' }),
+      response: answers({ 200: ['The order', orderBody], 404: 'Temporal has no order of this id' }),
     },
     handler: async ({ caller, params, query }) => showOrder(orders, handleOf(caller, params.id, query)),
   });
@@ -231,7 +232,11 @@ export function addOrderRoutes(api: Api, orders: PaymentOrders): void {
       params: idParams,
       querystring: orderQuery,
       body: decisionBody,
-      response: answers({ 200: 'The state after it', 404: 'No such order', 409: 'Refused: read the state again' }),
+      response: answers({
+        200: ['The state after it', decidedOrder],
+        404: 'No such order',
+        409: 'Refused: read the state again',
+      }),
     },
     handler: async (request) => {
       const { caller, params, query } = request;

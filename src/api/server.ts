@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import swagger from '@fastify/swagger';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
-import { jsonSchemaTransform, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import { createJsonSchemaTransform, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { InvalidInputError } from '../client/errors.js';
 import type { PaymentOrders } from '../client.js';
 import { isLoopback } from '../config/addresses.js';
@@ -66,6 +66,17 @@ function requestIdOf(header: unknown): string {
 
 /** Statuses that are not logged: anybody can cause them without a key. */
 const UNLOGGED: readonly number[] = [401, 429];
+
+/** Allows more fields in the documented answers: later versions may add some. */
+function allowMoreFields({
+  zodSchema,
+  jsonSchema,
+}: {
+  zodSchema: unknown;
+  jsonSchema: { additionalProperties?: unknown };
+}): void {
+  if (zodSchema instanceof z.ZodObject && !zodSchema.def.catchall) delete jsonSchema.additionalProperties;
+}
 
 /** Creates the API without a port. */
 export function createApi({ orders, keys, log, whyNotReady, onAnswer, ...options }: ApiOptions) {
@@ -136,7 +147,7 @@ export function createApi({ orders, keys, log, whyNotReady, onAnswer, ...options
       components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
       security: [{ key: [] }],
     },
-    transform: jsonSchemaTransform,
+    transform: createJsonSchemaTransform({ zodToJsonConfig: { override: allowMoreFields } }),
   });
   app.register(async (routes) => {
     const api = routes.withTypeProvider<ZodTypeProvider>();

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { pino } from 'pino';
-import { afterAll } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { type ApiOptions, startApi } from '../../src/api/server.js';
 import type { PaymentOrders } from '../../src/client.js';
 import type { ApiKey, Verb } from '../../src/config.js';
@@ -32,6 +34,25 @@ interface KeyRights {
   maxAmount?: Record<string, string>;
 }
 
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+addFormats.default(ajv);
+
+/** What of the API's document says how answers look. */
+interface ApiDocument {
+  paths: Record<string, Record<string, { responses: Record<number, { content: Record<string, { schema: object }> }> }>>;
+}
+
+/** Fails for an answer that is not as the API's own document shows it. */
+function requireDocumented({ paths }: ApiDocument, method: string, path: string, { status, body }: Answer): void {
+  const [name = ''] = path.split('?');
+  const route = Object.keys(paths).find((one) => new RegExp(`^${one.replace(/\{\w+\}/g, '[^/]+')}$`).test(name)) ?? '';
+  const schema = paths[route]?.[method.toLowerCase()]?.responses[status]?.content['application/json']?.schema;
+  if (!schema) throw new Error(`${method} ${path}: status ${status} is not documented`);
+  const validate = ajv.compile(schema);
+  validate(body);
+  expect(validate.errors ?? [], `${method} ${path}`).toEqual([]);
+}
+
 /** The API on a free port, closed after the tests; `call` sends JSON and reads JSON. */
 export async function runApi(orders: PaymentOrders, options: Partial<ApiOptions> = {}) {
   const lines: string[] = [];
@@ -46,7 +67,10 @@ export async function runApi(orders: PaymentOrders, options: Partial<ApiOptions>
     const response = await fetch(`${api.url}${path}`, { method, headers, ...(body !== undefined && { body: text }) });
     const answer = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json');
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(answer) : answer };
+    const read = { status: response.status, headers: response.headers, body: isJson ? JSON.parse(answer) : answer };
+    if (path.startsWith('/v1/') && response.ok) requireDocumented(await documented, method, path, read);
+    return read;
   };
+  const documented = fetch(`${api.url}/openapi.json`).then((response) => response.json() as Promise<ApiDocument>);
   return { ...api, call, lines };
 }

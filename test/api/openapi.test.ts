@@ -35,6 +35,9 @@ test('the document is OpenAPI 3.1 for a public validator, and names every route'
   const start = JSON.stringify(body.paths['/v1/orders'].post.requestBody);
   for (const field of ['order_type', 'wallet_details', 'amount_to', 'compensation', 'again'])
     expect(start).toContain(field);
+  const answers = JSON.stringify(Object.values(body.paths as Record<string, { responses?: object }>));
+  for (const field of ['balanceAfter', 'remainder', 'deposit_address', 'decisions', 'progress'])
+    expect(answers).toContain(`"${field}":{`);
 });
 
 test('the page shows every route, runs no script and loads nothing', async () => {
