@@ -7,11 +7,11 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
  */
 const MAY_IMPORT: Record<string, string[]> = {
   // Wire shapes: of the schemas they may know the types only, so that nothing of zod gets into workflow code.
-  contract: ['types validation', 'types payment-service', 'types schemas'],
+  contract: ['types validation', 'types payment-service', 'types shapes'],
   validation: ['contract'],
   'payment-service': ['contract', 'validation'],
   // What workflows take, show and return, for the contract's types and the published JSON Schemas.
-  schemas: ['contract', 'validation', 'payment-service'],
+  shapes: ['contract', 'validation', 'payment-service'],
   'batch-files': ['contract', 'validation'],
   reports: ['contract'],
   audit: ['contract'],
@@ -24,7 +24,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'contract',
     'validation',
     'payment-service',
-    'schemas',
+    'shapes',
     'batch-files',
     'reports',
     'audit',
@@ -47,7 +47,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   ],
   api: [
     ...['preflight', 'monitoring', 'http-port', 'contract', 'validation', 'client', 'temporal', 'config', 'process'],
-    'schemas',
+    'shapes',
     'print',
   ],
   codec: ['contract', 'http-port', 'temporal', 'config', 'process', 'print'],

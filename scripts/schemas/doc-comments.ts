@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import * as batches from '../../src/schemas/batch-schemas.js';
-import * as events from '../../src/schemas/event-schemas.js';
-import * as orders from '../../src/schemas/order-schemas.js';
-import * as parts from '../../src/schemas/parts.js';
-import * as reconcile from '../../src/schemas/reconcile-schemas.js';
+import * as batches from '../../src/shapes/batch-schemas.js';
+import * as events from '../../src/shapes/event-schemas.js';
+import * as orders from '../../src/shapes/order-schemas.js';
+import * as parts from '../../src/shapes/parts.js';
+import * as reconcile from '../../src/shapes/reconcile-schemas.js';
 import * as inputs from '../../src/validation/input-schemas.js';
 
 /** Comments of an object's fields by name. */
@@ -12,11 +12,11 @@ type FieldDocs = Record<string, string>;
 
 /** Modules whose constants are schemas, by their paths in `src`. */
 const MODULES: Readonly<Record<string, object>> = {
-  'schemas/batch-schemas.ts': batches,
-  'schemas/event-schemas.ts': events,
-  'schemas/order-schemas.ts': orders,
-  'schemas/parts.ts': parts,
-  'schemas/reconcile-schemas.ts': reconcile,
+  'shapes/batch-schemas.ts': batches,
+  'shapes/event-schemas.ts': events,
+  'shapes/order-schemas.ts': orders,
+  'shapes/parts.ts': parts,
+  'shapes/reconcile-schemas.ts': reconcile,
   'validation/input-schemas.ts': inputs,
 };
 

@@ -23,14 +23,8 @@ import { ORDER_TYPES, workflowTypeOf } from '../../src/contract/order/types.js';
 import { READS } from '../../src/contract/service-objects.js';
 import { addressListSchema, orderListSchema, orderStatusSchema } from '../../src/payment-service/queries.js';
 import { balancesSchema, depositAddressSchema, ratesSchema } from '../../src/payment-service/schemas.js';
-import {
-  batchApproval,
-  batchInstruction,
-  batchPlan,
-  batchResult,
-  batchState,
-} from '../../src/schemas/batch-schemas.js';
-import { outgoingEvent } from '../../src/schemas/event-schemas.js';
+import { batchApproval, batchInstruction, batchPlan, batchResult, batchState } from '../../src/shapes/batch-schemas.js';
+import { outgoingEvent } from '../../src/shapes/event-schemas.js';
 import {
   afterEndResult,
   callbackHint,
@@ -39,9 +33,9 @@ import {
   depositAddressResult,
   orderResult,
   orderState,
-} from '../../src/schemas/order-schemas.js';
-import { shownOrder } from '../../src/schemas/parts.js';
-import { reconcileInput, reconcileResult } from '../../src/schemas/reconcile-schemas.js';
+} from '../../src/shapes/order-schemas.js';
+import { shownOrder } from '../../src/shapes/parts.js';
+import { reconcileInput, reconcileResult } from '../../src/shapes/reconcile-schemas.js';
 import {
   batchSchema,
   MAX_INLINE_ROWS,

@@ -7,7 +7,7 @@ import type { Verb } from '../config.js';
 import type { BatchInput, BatchPlan } from '../contract/batch/batch.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import { withoutWallets } from '../contract/shown-json.js';
-import { batchPlan } from '../schemas/batch-schemas.js';
+import { batchPlan } from '../shapes/batch-schemas.js';
 import { FORMAT_CHECKS } from '../validation/field-errors.js';
 import { batchSchema, optionSchemas } from '../validation/input-schemas.js';
 import { orderSchemas } from '../validation/request-schemas.js';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { batchState } from '../schemas/batch-schemas.js';
-import { decision, decisionChoice, orderResult, orderState } from '../schemas/order-schemas.js';
-import { shownOrder } from '../schemas/parts.js';
+import { batchState } from '../shapes/batch-schemas.js';
+import { decision, decisionChoice, orderResult, orderState } from '../shapes/order-schemas.js';
+import { shownOrder } from '../shapes/parts.js';
 
 /* Bodies of answers for the OpenAPI document. No answer is checked or cut by them. */
 

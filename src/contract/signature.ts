@@ -1,8 +1,8 @@
 /* Texts that persons sign. Workflows use them, so this file uses nothing of Node. */
 
-import type { Signature } from '../schemas/parts.js';
+import type { Signature } from '../shapes/parts.js';
 
-export type { OnlyByCommand, Signature } from '../schemas/parts.js';
+export type { OnlyByCommand, Signature } from '../shapes/parts.js';
 
 /** Most orders that one signature is for: each of their decisions carries the whole list. */
 export const MAX_SIGNED_TOGETHER = 500;

@@ -6,7 +6,7 @@ import type {
   FoundAddress,
 } from '../../contract/address/address.js';
 import { callbackUrl } from '../../contract/callback-url.js';
-import { depositAddressInput } from '../../schemas/order-schemas.js';
+import { depositAddressInput } from '../../shapes/order-schemas.js';
 import { type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidInput, reasonOf, retryOrTell, validInput } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import { eventHeaders, eventKeyOf } from '../../contract/event-signature.js';
 import type { DeliverEventInput } from '../../contract/events.js';
-import { outgoingEvent } from '../../schemas/event-schemas.js';
+import { outgoingEvent } from '../../shapes/event-schemas.js';
 import type { ActivityDeps } from '../deps.js';
 import { validInput } from '../failures.js';
 import { post } from './post-event.js';

@@ -2,7 +2,7 @@ import type { DepositAddress } from '../../payment-service/schemas.js';
 
 export type { DepositAddress } from '../../payment-service/schemas.js';
 
-export type { DepositAddressInput } from '../../schemas/order-schemas.js';
+export type { DepositAddressInput } from '../../shapes/order-schemas.js';
 
 /** Addresses under one reference: the oldest, and the uuids of any others. */
 export interface FoundAddress {

@@ -1,4 +1,4 @@
-import type { BatchInstruction, BatchProgress, BatchState } from '../../schemas/batch-schemas.js';
+import type { BatchInstruction, BatchProgress, BatchState } from '../../shapes/batch-schemas.js';
 import type { BatchInput } from '../../validation/input-schemas.js';
 import { maskName } from '../masking.js';
 import type { Amount } from '../money.js';
@@ -17,7 +17,7 @@ export type {
   OpenRow,
   ReportFile,
   SignedApproval,
-} from '../../schemas/batch-schemas.js';
+} from '../../shapes/batch-schemas.js';
 
 /** Default of open orders of one batch. */
 export const DEFAULT_IN_FLIGHT = 100;

@@ -2,7 +2,7 @@ import { decimal, SIGNED_AMOUNT_FORMAT, toAmount } from '../money.js';
 import type { Order } from '../service-objects.js';
 import type { Circumstances, DuplicateOrders, ElsewhereAnswer } from './activities.js';
 
-export type { AfterEndResult } from '../../schemas/order-schemas.js';
+export type { AfterEndResult } from '../../shapes/order-schemas.js';
 
 /** Input of the `orderAfterEnd` workflow; its id names the ended workflow. */
 export interface AfterEndInput {

@@ -5,7 +5,7 @@ import type { CreateRequests } from './request.js';
 import type { SentTo } from './sent-to.js';
 import type { OrderType } from './types.js';
 
-export type { CompensationResult, OrderResult } from '../../schemas/order-schemas.js';
+export type { CompensationResult, OrderResult } from '../../shapes/order-schemas.js';
 export type { ReceivedDepositInput } from '../../validation/input-schemas.js';
 export type { CallerMarks, Remainder, RevertTarget } from './messages.js';
 export type CompensationPolicy = NonNullable<OptionShapes['compensation']>;

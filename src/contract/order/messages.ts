@@ -1,4 +1,4 @@
-import type { Decision, OrderState } from '../../schemas/order-schemas.js';
+import type { Decision, OrderState } from '../../shapes/order-schemas.js';
 import type { OptionShapes } from '../../validation/input-schemas.js';
 import type { Amount } from '../money.js';
 
@@ -10,7 +10,7 @@ export type {
   DecisionRecord,
   OrderState,
   Remainder,
-} from '../../schemas/order-schemas.js';
+} from '../../shapes/order-schemas.js';
 
 /** Target of a refund, which never goes to `wallet_from`. */
 export type RevertTarget = NonNullable<OptionShapes['revertTo']>;

@@ -1,4 +1,4 @@
-import type { ReconcileResult } from '../../schemas/reconcile-schemas.js';
+import type { ReconcileResult } from '../../shapes/reconcile-schemas.js';
 
 export type {
   BalanceGap,
@@ -8,7 +8,7 @@ export type {
   MalformedItem,
   ReconcileInput,
   ReconcileResult,
-} from '../../schemas/reconcile-schemas.js';
+} from '../../shapes/reconcile-schemas.js';
 
 /** Entries of each list of a result. The report on disk holds more of the rows, and the same of everything else. */
 export const MAX_SHOWN = 100;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { SIGNED_AMOUNT_FORMAT } from '../contract/money.js';
-import type { ClientInfo } from '../contract/order/request.js';
+import { CLIENT_FIELDS } from '../contract/order/request.js';
 import type { Order } from '../contract/service-objects.js';
 import { MAX_SIGNED_TOGETHER } from '../contract/signature.js';
 import { orderSchema } from '../payment-service/schemas.js';
@@ -27,12 +27,7 @@ export const ownText = z
 /** Order of the service, as workflows show it. */
 export const shownOrder = orderSchema.extend({
   order_uuid: orderUuid,
-  client_info: z
-    .object({ client_id: z.string(), client_ip: z.string(), client_email: z.string() } satisfies {
-      [Name in keyof Required<ClientInfo>]: unknown;
-    })
-    .partial()
-    .nullish(),
+  client_info: z.partialRecord(z.enum(Object.keys(CLIENT_FIELDS)), z.string()).nullish(),
   unreadable: z.array(z.string()).optional(),
 }) as unknown as z.ZodType<Order>;
 
