@@ -81,9 +81,7 @@ const orderInput = (type: (typeof ORDER_TYPES)[number]): WireType =>
     orderRules(type),
   );
 
-const row = orderSchemas.withdraw
-  .extend({ reference: optionSchemas.reference })
-  .meta(requestRules('withdraw'));
+const row = orderSchemas.withdraw.extend({ reference: optionSchemas.reference }).meta(requestRules('withdraw'));
 const malformed = z.object({ malformed: z.string() });
 
 const readInput = z.strictObject({

@@ -45,9 +45,13 @@ export const optionSchemas = {
   metadata: z
     .record(
       harmless(METADATA_KEY_FORMAT, 'a name must be 1 to 40 of A-Z a-z 0-9 _ . -'),
-      harmless(METADATA_VALUE_FORMAT, 'must be 1 to 200 characters without control characters'),
+      harmless(METADATA_VALUE_FORMAT, 'must be 1 to 200 characters without control characters').meta({
+        pattern: '^.{1,200}$',
+        not: CONTROL,
+      }),
     )
     .refine((entries) => Object.keys(entries).length <= MAX_METADATA, `at most ${MAX_METADATA} entries`)
+    .meta({ maxProperties: MAX_METADATA })
     .optional(),
   /**
    * ISO time until which an earlier run of this id may have sent; set by a start with `again`.
