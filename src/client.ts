@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { Batches } from './client/batches.js';
+import { checkOrder } from './client/check-order.js';
 import { type CheckOptions, checkOrderInput } from './client/checked-input.js';
 import {
   type DecideAllInput,
@@ -26,6 +27,7 @@ import type { SignOptions } from './client/signing.js';
 import { startOrder, startOrderAgain } from './client/start-order.js';
 import type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 import { afterEndWorkflowId, DEFAULT_ACCOUNT, orderWorkflowId, receivedWorkflowId } from './contract/names.js';
+import type { OrderCheck } from './contract/order/check.js';
 import type { OrderInput } from './contract/order/input-and-result.js';
 import type { OrderType } from './contract/order/types.js';
 import type { ReconcileInput, ReconcileResult } from './contract/reconcile/reconcile.js';
@@ -102,6 +104,14 @@ export class PaymentOrders {
   async start<T extends OrderType>(type: T, input: OrderInput<T>, options: StartOptions = {}): Promise<OrderHandle> {
     const checked = checkOrderInput(type, input, options);
     return options.again ? startOrderAgain(this.#client, type, checked) : startOrder(this.#client, type, checked);
+  }
+
+  /**
+   * Checks an order as its start would, and starts nothing. Bad input is a result; without an
+   * answer of a worker, throws NoWorkerError and FailedError.
+   */
+  check<T extends OrderType>(type: T, input: OrderInput<T>, options: StartOptions = {}): Promise<OrderCheck> {
+    return checkOrder(this.#client, type, input, options);
   }
 
   /**

@@ -64,6 +64,7 @@ export { EVENT_KINDS, type EventData, type EventKind, type OutgoingEvent } from 
 export { type FieldError, ORDER_FAILURES, ORDER_UNRESOLVED, type OrderFailure } from './contract/failures.js';
 export type { Amount } from './contract/money.js';
 export type { AfterEndResult } from './contract/order/after-end.js';
+export type { CurrencyAmount, IdCheck, LeavingAmount, OrderCheck, OrderFindings } from './contract/order/check.js';
 export type {
   CompensationPolicy,
   CompensationResult,

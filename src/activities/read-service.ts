@@ -16,6 +16,7 @@ import {
 import { shownAddress } from './address/address-list.js';
 import { type Account, type ActivityDeps, accountOf } from './deps.js';
 import { invalidInput, retryLater, validInput } from './failures.js';
+import { checkOrder, checkQuery } from './order/check-order.js';
 
 /** Maximum JSON size of an answer, about 1,000 orders. Temporal refuses 2 MiB. */
 const MAX_ANSWER_BYTES = 2_000_000;
@@ -34,7 +35,7 @@ export function readServiceActivity(deps: ActivityDeps) {
   return async function readService(raw: { account: string; read: string; query?: unknown }): Promise<unknown> {
     const { account, read, query = {} } = validInput(inputSchema, raw);
     try {
-      return fitting(await readFrom(accountOf(deps, account), read, query));
+      return fitting(await readFrom(deps, accountOf(deps, account), read, query));
     } catch (error) {
       if (error instanceof InvalidRequestError) {
         throw invalidInput(error.errors.map(({ field, reason }) => ({ field: `query.${field}`, reason })));
@@ -97,7 +98,12 @@ async function pageOf<T, Q extends { limit?: number; page?: number }>(
   return rows.slice((number - 1) * limit, number * limit);
 }
 
-async function readFrom(account: Account, read: (typeof READS)[number], query: unknown): Promise<unknown> {
+async function readFrom(
+  deps: ActivityDeps,
+  account: Account,
+  read: (typeof READS)[number],
+  query: unknown,
+): Promise<unknown> {
   const { service } = account;
   switch (read) {
     case 'rates':
@@ -116,5 +122,7 @@ async function readFrom(account: Account, read: (typeof READS)[number], query: u
       return (await pageOf(checkRequest(addressListSchema, query), service.addresses())).map((row) =>
         isMalformed(row) ? row : shownAddress(row),
       );
+    case 'check':
+      return checkOrder(deps, account, checkRequest(checkQuery, query));
   }
 }

@@ -57,16 +57,23 @@ export function allowedAccount({ key }: Caller, account: string = DEFAULT_ACCOUN
   return account;
 }
 
-/** Throws Refusal above the key's limits, and for currencies without a limit. */
-export function requireAmounts({ key }: Caller, moved: readonly Moved[]): void {
-  if (!key?.maxAmount) return;
+/** Returns why a request moves more than its key allows; undefined if it does not. */
+export function beyondAmounts({ key }: Caller, moved: readonly Moved[]): string | undefined {
+  if (!key?.maxAmount) return undefined;
   for (const { amount, currency = '' } of moved) {
     const most = key.maxAmount.get(currency);
-    if (most === undefined) throw forbidden(`Key "${key.name}" has no maxAmount for this currency`);
+    if (most === undefined) return `Key "${key.name}" has no maxAmount for this currency`;
     if (amount === undefined || decimal(amount).gt(decimal(most))) {
-      throw forbidden(`Key "${key.name}" may move at most ${most} ${currency} at once`);
+      return `Key "${key.name}" may move at most ${most} ${currency} at once`;
     }
   }
+  return undefined;
+}
+
+/** Throws Refusal above the key's limits, and for currencies without a limit. */
+export function requireAmounts(caller: Caller, moved: readonly Moved[]): void {
+  const beyond = beyondAmounts(caller, moved);
+  if (beyond !== undefined) throw forbidden(beyond);
 }
 
 /** Returns the amounts in a checked order, each in its currency. */

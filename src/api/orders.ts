@@ -1,41 +1,20 @@
 import * as z from 'zod';
-import { type CheckOptions, checkOrderInput } from '../client/checked-input.js';
-import {
-  FailedError,
-  InvalidInputError,
-  NotDecidedYetError,
-  UnknownIdError,
-  UnresolvedError,
-} from '../client/errors.js';
+import { UNTOUCHED_EVENTS } from '../client/batches.js';
+import { FailedError, UnknownIdError, UnresolvedError } from '../client/errors.js';
 import { readFirstInput } from '../client/history.js';
 import { toEntry } from '../client/list-orders.js';
 import type { OrderHandle } from '../client/order-handle.js';
 import { describeRun } from '../client/standing.js';
 import { callTemporal } from '../client/temporal-calls.js';
 import type { HandleOptions, PaymentOrders } from '../client.js';
-import { DEFAULT_ACCOUNT } from '../contract/names.js';
-import type { OrderInput } from '../contract/order/input-and-result.js';
 import { DECIDE_ACTIONS, type DecideAction, type Decision, type OrderState } from '../contract/order/messages.js';
-import { ORDER_TYPES, type OrderType, workflowTypeOf } from '../contract/order/types.js';
+import { ORDER_TYPES, workflowTypeOf } from '../contract/order/types.js';
 import { SHOWN_STATUSES } from '../contract/service-objects.js';
 import { withoutWallets } from '../contract/shown-json.js';
-import { FORMAT_CHECKS } from '../validation/field-errors.js';
-import { optionSchemas } from '../validation/input-schemas.js';
-import { orderSchemas } from '../validation/request-schemas.js';
-import { decidedOrder, orderBody, startedOrder } from './bodies.js';
+import { decidedOrder, orderBody } from './bodies.js';
 import { actorOf, allowedAccount, amountsOf, type Caller, requireAmounts } from './callers.js';
-import { accountQuery, answers, bodyBy, bodyOf, idParams, queryFlag, queryNumber } from './documents.js';
-import { Refusal } from './problems.js';
+import { accountQuery, answers, bodyBy, idParams, queryFlag, queryNumber } from './documents.js';
 import type { Api } from './server.js';
-
-/** Options of a start beside its input. */
-const startOptions = { again: z.boolean().optional(), formatChecks: z.enum(FORMAT_CHECKS).optional() };
-
-const startBody = z.union(
-  ORDER_TYPES.map((type) =>
-    z.strictObject({ order_type: z.literal(type), order: orderSchemas[type], ...optionSchemas, ...startOptions }),
-  ),
-);
 
 const orderQuery = accountQuery.extend({ received: queryFlag.optional(), afterEnd: queryFlag.optional() });
 
@@ -58,54 +37,16 @@ const decisionBody = z.looseObject({
   by: z.string().optional(),
 });
 
-/** A start as its body asks for it. */
-interface Start {
-  type: OrderType;
-  input: OrderInput;
-  options: CheckOptions & { again?: boolean };
-}
-
-/** Returns the checked start. Throws InvalidInputError, and Refusal for another account. */
-function readStart(value: unknown, caller: Caller): Start {
-  const { order_type: type, again, formatChecks, ...rest } = Object(value) as Record<string, unknown>;
-  allowedAccount(caller, String(rest.account ?? DEFAULT_ACCOUNT));
-  const options = z
-    .object(startOptions)
-    .safeParse({ again: again ?? undefined, formatChecks: formatChecks ?? undefined });
-  const wrong = options.error?.issues.map(({ path, message }) => ({ field: path.join('.'), reason: message })) ?? [];
-  try {
-    const input = checkOrderInput(type as OrderType, rest, options.data);
-    if (wrong.length === 0) return { type: type as OrderType, input, options: options.data ?? {} };
-  } catch (error) {
-    if (!(error instanceof InvalidInputError)) throw error;
-    throw new InvalidInputError([...wrong, ...error.fields]);
-  }
-  throw new InvalidInputError(wrong);
-}
-
-const locationOf = ({ orderId, account }: OrderHandle): string =>
-  `/v1/orders/${encodeURIComponent(orderId)}${account === DEFAULT_ACCOUNT ? '' : `?account=${account}`}`;
-
-const NOT_SERVED =
-  'Temporal accepted the order, but no worker serves its account now. It waits and nothing is lost. Repeat the same request, which is safe, and never start it under another id';
-
-/** Returns the order once it exists, or undefined at the end of the wait. */
-async function createdWithin(handle: OrderHandle, seconds: number) {
-  if (seconds === 0) return undefined;
-  try {
-    return await handle.created({ timeoutMs: seconds * 1_000 });
-  } catch (error) {
-    if (error instanceof NotDecidedYetError) return undefined;
-    throw error;
-  }
-}
-
 /** Returns what Temporal knows of an order. Needs no worker. */
-async function entryOf({ client }: PaymentOrders, handle: OrderHandle) {
+export async function entryOf({ client }: PaymentOrders, handle: OrderHandle) {
   const { orderId, account, workflowId, received } = handle;
   const run = await describeRun(client, workflowId);
   if (!run) throw new UnknownIdError(received ? 'received' : 'order', orderId, account);
-  return { isOpen: run.status.name === 'RUNNING', entry: toEntry(run) ?? { orderId, account, workflowId } };
+  return {
+    isOpen: run.status.name === 'RUNNING',
+    isUntouched: run.historyLength <= UNTOUCHED_EVENTS,
+    entry: toEntry(run) ?? { orderId, account, workflowId },
+  };
 }
 
 /** Returns how a closed order ended. */
@@ -153,49 +94,19 @@ async function requireDecidable(caller: Caller, { client }: PaymentOrders, handl
   requireAmounts(caller, [...(type ? amountsOf(type, input) : [{}]), ...approved]);
 }
 
-/** Adds the routes of single orders. */
-export function addOrderRoutes(api: Api, orders: PaymentOrders): void {
-  const handleOf = (caller: Caller, id: string, { received, ...query }: HandleOptions & { received?: boolean }) => {
-    allowedAccount(caller, query.account);
-    return received ? orders.received(id, query) : orders.order(id, query);
-  };
+/** Returns the handle of the order that a request names. Throws Refusal for another account. */
+function handleOf(
+  orders: PaymentOrders,
+  caller: Caller,
+  id: string,
+  { received, ...query }: HandleOptions & { received?: boolean },
+): OrderHandle {
+  allowedAccount(caller, query.account);
+  return received ? orders.received(id, query) : orders.order(id, query);
+}
 
-  api.post('/v1/orders', {
-    config: { verbs: ['start'] },
-    schema: {
-      summary: 'Starts an order, or returns the same one',
-      description: 'Idempotent by order_id: if an answer is missing, the same request is safe.',
-      querystring: z.strictObject({ wait: queryNumber(0, 60).optional() }),
-      body: startBody,
-      response: answers({
-        201: ['The order is new and exists at the service', startedOrder],
-        200: ['The same input was started before, and the order exists', startedOrder],
-        202: 'Not decided yet: it continues, and Location shows it',
-        409: 'The id has another input (fields), or the order ended without one at the service (code)',
-        413: 'The body is larger than 128 KiB',
-      }),
-    },
-    handler: async (request, reply) => {
-      const { caller } = request;
-      const { type, input, options } = bodyOf(request, (value) => readStart(value, caller));
-      requireAmounts(caller, amountsOf(type, input));
-      const handle = await orders.start(type, input, options);
-      const order = await createdWithin(handle, request.query.wait ?? 10);
-      const { orderId, account, attached = false } = handle;
-      reply.header('location', locationOf(handle));
-      if (order) {
-        reply.code(attached ? 200 : 201);
-        return withoutWallets({ orderId, account, attached, order });
-      }
-      if (!(await orders.isServed(account))) {
-        throw new Refusal({ status: 503, code: 'noWorker', detail: NOT_SERVED, headers: { 'retry-after': '5' } });
-      }
-      const { entry } = await entryOf(orders, handle);
-      reply.code(202);
-      return withoutWallets({ ...entry, attached });
-    },
-  });
-
+/** Adds the routes that list and show orders. */
+export function addOrderReads(api: Api, orders: PaymentOrders): void {
   api.get('/v1/orders', {
     config: { verbs: ['read'] },
     schema: {
@@ -221,9 +132,12 @@ export function addOrderRoutes(api: Api, orders: PaymentOrders): void {
       querystring: orderQuery,
       response: answers({ 200: ['The order', orderBody], 404: 'Temporal has no order of this id' }),
     },
-    handler: async ({ caller, params, query }) => showOrder(orders, handleOf(caller, params.id, query)),
+    handler: async ({ caller, params, query }) => showOrder(orders, handleOf(orders, caller, params.id, query)),
   });
+}
 
+/** Adds the routes that decide and cancel. */
+export function addOrderDecisions(api: Api, orders: PaymentOrders): void {
   api.post('/v1/orders/:id/decisions', {
     config: { verbs: ['decide'] },
     schema: {
@@ -240,7 +154,7 @@ export function addOrderRoutes(api: Api, orders: PaymentOrders): void {
     },
     handler: async (request) => {
       const { caller, params, query } = request;
-      const handle = handleOf(caller, params.id, query);
+      const handle = handleOf(orders, caller, params.id, query);
       const given = bodyBy(request, decisionBody);
       const decision = { ...given, by: actorOf(caller, 'by', given.by) } as Decision;
       await requireDecidable(caller, orders, handle, decision);
@@ -259,7 +173,7 @@ export function addOrderRoutes(api: Api, orders: PaymentOrders): void {
       response: answers({ 202: 'Temporal has the request', 404: 'No such order', 409: 'It has ended' }),
     },
     handler: async ({ caller, params, query }, reply) => {
-      const handle = handleOf(caller, params.id, query);
+      const handle = handleOf(orders, caller, params.id, query);
       await handle.cancel();
       reply.code(202);
       return { orderId: handle.orderId, account: handle.account, cancelRequested: true };

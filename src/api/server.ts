@@ -16,9 +16,10 @@ import { readJson } from '../validation/json-input.js';
 import { addBatchRoutes } from './batches.js';
 import { authenticate, type Caller, requireVerb } from './callers.js';
 import { docsPage } from './docs-page.js';
-import { addOrderRoutes } from './orders.js';
+import { addOrderDecisions, addOrderReads } from './orders.js';
 import { loggedError, type Problem, problemBody, problemOf, Refusal } from './problems.js';
 import { addServiceRoutes } from './service.js';
+import { addStarts } from './starts.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -159,7 +160,9 @@ export function createApi({ orders, keys, log, whyNotReady, onAnswer, ...options
     });
     api.get('/openapi.json', hidden, async () => app.swagger());
     api.get('/docs', hidden, async (_request, reply) => docsPage(app.swagger(), reply));
-    addOrderRoutes(api, orders);
+    addStarts(api, orders);
+    addOrderReads(api, orders);
+    addOrderDecisions(api, orders);
     addBatchRoutes(api, orders);
     addServiceRoutes(api, orders);
   });

@@ -143,7 +143,7 @@ export class Batches {
 /** If no worker takes a first step within this time, no worker is running. */
 const FIRST_STEP_WITHIN_MS = 30_000;
 /** History length of a workflow that no worker has taken: started, task scheduled. */
-const UNTOUCHED_EVENTS = 2;
+export const UNTOUCHED_EVENTS = 2;
 
 /** Has a worker check the file. Throws FailedError (bad rows by line) and NoWorkerError. */
 export async function planBatch(client: Client, input: BatchInput): Promise<BatchPlan> {

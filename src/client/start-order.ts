@@ -47,7 +47,7 @@ export async function startOrder(client: Client, type: OrderType, input: OrderIn
 }
 
 /** Returns why an order may not be started again; undefined if it may. */
-function whyNotAgain(
+export function whyNotAgain(
   standing: Standing,
   { sentUntil }: OrderInput,
 ): { reason: string; undecided: boolean } | undefined {

@@ -36,8 +36,8 @@ export const isKnownStatus = (status: string): boolean =>
 
 export const isMalformed = (entry: object): entry is Malformed => 'malformed' in entry;
 export type Balances = Record<string, Balance | Malformed>;
-/** Signed reads that starters and operators, who hold no secret, ask a worker for. */
-export const READS = ['rates', 'balances', 'orderStatus', 'orderList', 'addressList'] as const;
+/** Signed reads that callers without secrets ask a worker for. `check`: a dry run. */
+export const READS = ['rates', 'balances', 'orderStatus', 'orderList', 'addressList', 'check'] as const;
 
 /** Input of `serviceRead`; `query` is the request body. The result is `data`, with `{malformed}` for unreadable rows. */
 export interface ServiceReadInput {

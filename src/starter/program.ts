@@ -19,6 +19,7 @@ import {
 } from './arguments.js';
 import { addAuditVerb } from './audit-verb.js';
 import { addBatchVerbs } from './batch-verbs.js';
+import { addCheckVerb } from './check-verb.js';
 import { addDecideVerb } from './decide-verb.js';
 import { addDoctorVerb } from './doctor-verb.js';
 import { addEventVerbs } from './event-verbs.js';
@@ -63,8 +64,9 @@ function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
 }
 
 function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
-  const order = program.command('order').description('orders: start, show, wait, decide, list');
+  const order = program.command('order').description('orders: check, start, show, wait, decide, list');
   addStart(order, io, verbs);
+  addCheckVerb(order, io, verbs);
   type OneOptions = OneOrderOptions & { timeout?: number };
   const addOne = (command: Command, act: (handle: OrderHandle, options: OneOptions) => Promise<Report>): void =>
     verbs.add(withOneOrder(command), async (connect, orderId: string, options: OneOptions) =>

@@ -31,6 +31,7 @@ test('the document is OpenAPI 3.1 for a public validator, and names every route'
     'post /v1/orders',
     'post /v1/orders/{id}/cancel',
     'post /v1/orders/{id}/decisions',
+    'post /v1/orders:check',
   ]);
   const start = JSON.stringify(body.paths['/v1/orders'].post.requestBody);
   for (const field of ['order_type', 'wallet_details', 'amount_to', 'compensation', 'again'])

@@ -75,6 +75,41 @@ describe('a start', () => {
   });
 });
 
+describe('a dry run', () => {
+  const check = (body: object | string, key = 'all') => api.call('POST', '/v1/orders:check', body, key);
+
+  test('says that an order would be sent, starts nothing, and its start follows as if it had not been', async () => {
+    const id = newOrderId('api-check');
+    const body = withdraw(id);
+    expect(await check(body)).toMatchObject({
+      status: 200,
+      body: { orderId: id, account: 'default', wouldBeSent: true, reasons: [], id: { state: 'free' } },
+    });
+    expect(await get(`/${id}`)).toMatchObject({ status: 404 });
+    expect(lab.requestsOf(id)).toEqual(['/v2/order/status']);
+    expect(await start(body)).toMatchObject({ status: 201, body: { attached: false } });
+    expect(await check(body)).toMatchObject({ body: { wouldBeSent: false, atService: { state: 'same' } } });
+  });
+
+  test('finds bad fields and an amount above the limit, and refuses another account', async () => {
+    const body = withdraw(newOrderId('api-check'));
+    const bad = await check({ ...body, again: 'yes', order: { ...body.order, amount: 12.5, network: '' } });
+    expect(bad).toMatchObject({ status: 200, body: { orderId: body.order.order_id, wouldBeSent: false } });
+    const names = bad.body.fields.map(({ field }: { field: string }) => field);
+    expect(names).toEqual(['order.amount', 'again', 'order.network']);
+    expect(await check(body, 'small')).toMatchObject({
+      status: 200,
+      body: {
+        wouldBeSent: false,
+        reasons: ['Key "small" may move at most 12 usd at once'],
+        leaves: [{ amount: '14' }],
+      },
+    });
+    expect(await check({ ...body, account: 'default' }, 'other')).toMatchObject({ status: 403 });
+    expect(await check('{"order": ')).toMatchObject({ status: 400 });
+  });
+});
+
 describe('an order', () => {
   test('shows its state while it waits for a person, and takes one decision in the name of the key', async () => {
     const id = newOrderId('api-parked');

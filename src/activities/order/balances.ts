@@ -1,5 +1,5 @@
 import type Big from 'big.js';
-import { decimal, decimalOrZero, toAmount } from '../../contract/money.js';
+import { type Amount, decimal, decimalOrZero, isPlaces, MAX_PLACES, sum, toAmount } from '../../contract/money.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import { type OrderType, orderSides } from '../../contract/order/types.js';
 import {
@@ -29,6 +29,49 @@ export function commission(entry: RateEntry, side: 'from' | 'to', amount: Big): 
   const byPercent = amount.times(decimalOrZero(entry[`fee_percent_${side}`])).times('0.01');
   const least = decimalOrZero(entry[`min_fee_amount_${side}`]);
   return decimalOrZero(entry[`fixed_fee_amount_${side}`]).plus(byPercent.gt(least) ? byPercent : least);
+}
+
+const ROUND_UP = 3;
+
+/** Rounds up to whole smallest units of a currency, as the service rounds what it takes. */
+export const roundedUp = (amount: Big, places: number): Big =>
+  amount.round(isPlaces(places) ? places : MAX_PLACES, ROUND_UP);
+
+/** Commission of one side. A payer other than the client is the merchant, beside the amount. */
+export interface Fee {
+  currency: string;
+  amount: Big;
+  payer: string | null;
+}
+
+/** Returns the commissions of both sides of an order, on the amount of each side. */
+export const feesOf = (entry: RateEntry, amounts: Record<'from' | 'to', Big>): Fee[] =>
+  (['from', 'to'] as const).map((side) => ({
+    currency: entry[`currency_${side}`],
+    amount: roundedUp(commission(entry, side, amounts[side]), entry[`currency_${side}_precision`]),
+    payer: entry[`fee_percent_${side}_payer`],
+  }));
+
+export const isOnTop = ({ payer }: Fee): boolean => payer !== 'client';
+
+/** Returns the commissions that the merchant pays beside the amount. */
+export const onTop = (fees: readonly Fee[]): Big => sum(fees.filter(isOnTop).map(({ amount }) => amount));
+
+/** Returns what a payment leaves of a balance. An unread balance is null, a missing wallet 0. */
+export function balanceEffect(
+  balances: Balances | undefined,
+  currency: string,
+  needed: Big,
+): { balanceBefore: Amount | null; balanceAfter: Amount | null; shortfall?: Amount } {
+  const known = balances && balanceIn(balances, currency);
+  if (!balances || (!known && Object.hasOwn(balances, currency))) return { balanceBefore: null, balanceAfter: null };
+  const before = decimalOrZero(known?.amount);
+  const after = before.minus(needed);
+  return {
+    balanceBefore: toAmount(before),
+    balanceAfter: toAmount(after),
+    ...(after.lt(0) && { shortfall: toAmount(after.times('-1')) }),
+  };
 }
 
 /**

@@ -115,7 +115,7 @@ export interface SendTimes {
  */
 export async function readSendTimes(
   { nowMs = Date.now, attemptStartedMs: started = attemptStartedMs }: ActivityDeps,
-  { startedAtMs, input, late, permission }: CreateOrderInput,
+  { startedAtMs, input, late, permission }: Pick<CreateOrderInput, 'startedAtMs' | 'input' | 'late' | 'permission'>,
   request: CreateRequest,
   deadline: AttemptDeadline,
 ): Promise<SendTimes> {

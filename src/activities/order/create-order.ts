@@ -35,7 +35,7 @@ import {
   wireRequest,
 } from './create-attempt.js';
 import { probePatience } from './gathering.js';
-import { aboveLimits, capsFor, capsOn, exceededCap, readTerms, refuseBeyondLimits, type Terms } from './limits.js';
+import { aboveLimits, beyondLimits, capsFor, capsOn, exceededCap, readTerms, type Terms } from './limits.js';
 import { probe, probeFirst } from './probe.js';
 import { staleBasis } from './read-outcome.js';
 import { circumstancesOf, elsewhereOf, sentToOf } from './sent-to.js';
@@ -199,7 +199,9 @@ async function refusedByProbe(
   if (invalid) throw invalid;
   // InvalidOrder means that no order exists, so limits decide only on first sends.
   if (attempt.permission === 'first') {
-    for (const note of refuseBeyondLimits(account, attempt.type, request, terms)) notes.add(note);
+    const limits = beyondLimits(account, attempt.type, request, terms);
+    if (limits.errors.length > 0) throw invalidOrder(limits.errors);
+    for (const note of limits.notes) notes.add(note);
   }
   const cap = exceededCap(caps, attempt.type, request, terms.rates, attempt.approved);
   // The service gave rates a short time ago, so one failed read needs no operator.

@@ -1,41 +1,21 @@
 import Big from 'big.js';
-import {
-  type Amount,
-  decimal,
-  decimalOrZero,
-  divide,
-  isPlaces,
-  MAX_PLACES,
-  SIGNED_AMOUNT_FORMAT,
-  sum,
-  toAmount,
-} from '../../contract/money.js';
+import type { FieldError } from '../../contract/failures.js';
+import { type Amount, decimal, decimalOrZero, SIGNED_AMOUNT_FORMAT, sum, toAmount } from '../../contract/money.js';
 import type { CreateOrderInput, CreateVerdict } from '../../contract/order/activities.js';
 import type { ApprovedAmount } from '../../contract/order/messages.js';
 import type { CreateRequest, RequestFields } from '../../contract/order/request.js';
 import { lowestCaps } from '../../contract/order/stricter.js';
 import { factsOf, type OrderType, orderSides } from '../../contract/order/types.js';
-import { type Balances, isMalformed, type Order, type RateEntry, type Rates } from '../../contract/service-objects.js';
-import { checkAgainstRates, rateEntryOf, uncheckableBy } from '../../validation/rate-checks.js';
+import type { Balances, Order, Rates } from '../../contract/service-objects.js';
+import { checkAgainstRates, uncheckableBy } from '../../validation/rate-checks.js';
 import type { Account, ActivityDeps } from '../deps.js';
-import { invalidOrder } from '../failures.js';
 import { protectionsIn } from '../protections.js';
-import { commission, shortfall, unreadableBalance } from './balances.js';
+import { shortfall, unreadableBalance } from './balances.js';
+import { mostOfOtherSide } from './other-side.js';
 
 /** Maximum wait for balances. Without them, a create skips the check. */
 const BALANCES_TIMEOUT_MS = 5_000;
-/** Margin for rates that move before the exchange. */
-const RATES_MOVE = new Big('1.05');
-
-/** Factor between the likelihoods of two directions at which the less likely one is excluded. */
-const CLEARLY = 50;
-/** Smallest orders that differ by more than this factor are unrelated. */
-const MOST_APART = 30;
-
 const ZERO = new Big(0);
-const ONE = new Big(1);
-const HUNDRED = new Big(100);
-const ROUND_UP = 3;
 
 /** Rates and balances for limits. Balances are undefined unless they are checked. */
 export interface Terms {
@@ -47,7 +27,7 @@ export interface Terms {
 export async function readTerms(
   deps: ActivityDeps,
   account: Account,
-  attempt: CreateOrderInput,
+  attempt: Pick<CreateOrderInput, 'type' | 'permission' | 'caps'>,
   request: CreateRequest,
 ): Promise<Terms> {
   const { type, permission } = attempt;
@@ -58,25 +38,24 @@ export async function readTerms(
   return { rates, balances: await balances?.catch(() => 'unread' as const) };
 }
 
-/** Throws InvalidOrder if rates or balance exclude an order. Returns what was not checked. */
-export function refuseBeyondLimits(
+/** Returns what excludes an order by rates or balance, and what was not checked. */
+export function beyondLimits(
   { formatChecks }: Account,
   type: OrderType,
   request: CreateRequest,
   { rates, balances }: Terms,
-): string[] {
-  if (!rates) return ['rates were not to be had: limits, precision and balance were not checked'];
+): { errors: FieldError[]; notes: string[] } {
+  const noted = (note: string) => ({ errors: [], notes: [note] });
+  if (!rates) return noted('rates were not to be had: limits, precision and balance were not checked');
   const uncheckable = uncheckableBy(rates, type, request, formatChecks);
-  if (uncheckable) return [`${uncheckable}: limits, precision and balance were not checked`];
+  if (uncheckable) return noted(`${uncheckable}: limits, precision and balance were not checked`);
   const errors = checkAgainstRates(type, request, rates);
-  if (errors.length > 0) throw invalidOrder(errors);
-  if (!balances) return [];
-  if (balances === 'unread') return ['balances were not to be had: the balance was not checked'];
+  if (errors.length > 0 || !balances) return { errors, notes: [] };
+  if (balances === 'unread') return noted('balances were not to be had: the balance was not checked');
   const unknown = unreadableBalance(balances, type, request);
-  if (unknown) return [`${unknown}: it was not checked`];
+  if (unknown) return noted(`${unknown}: it was not checked`);
   const reason = shortfall(balances, rates, type, request);
-  if (reason) throw invalidOrder([{ field: 'order.amount', reason }]);
-  return [];
+  return { errors: reason ? [{ field: 'order.amount', reason }] : [], notes: [] };
 }
 
 /** Returns both sides of an order: the request names `given`; `other` is estimated. */
@@ -180,73 +159,3 @@ export function capsOn(
   const own = [...caps].filter(([currency]) => currency === currencyFrom || currency === currencyTo);
   return own.length > 0 ? { caps: Object.fromEntries(own) } : {};
 }
-
-/** Returns the highest estimate of the other side with all commissions; undefined without rates. */
-export function mostOfOtherSide(type: OrderType, request: CreateRequest, rates: Rates | undefined): Big | undefined {
-  const entry = rates && rateEntryOf(rates, type, request);
-  if (!entry) return undefined;
-  const factors = factorsOf(type, request, entry, rates);
-  const { amount, amount_to }: RequestFields = request;
-  if (amount != null) {
-    const most = largest(factors.map((factor) => decimal(amount).times(factor)))?.times(RATES_MOVE);
-    return most && rounded(most.plus(commission(entry, 'to', most)), entry.currency_to_precision);
-  }
-  const out = amount_to == null ? undefined : withFee(decimal(amount_to), entry, 'to');
-  const most = out && largest(factors.map((factor) => divide(out, factor)))?.times(RATES_MOVE);
-  const taken = most && withFee(most, entry, 'from');
-  return taken && rounded(taken, entry.currency_from_precision);
-}
-
-/**
- * Returns the factors between two currencies: the direction of a rate is undocumented. Comparing
- * the smallest orders may exclude one direction.
- */
-function factorsOf(type: OrderType, request: CreateRequest, { exchange_rate }: RateEntry, rates: Rates): Big[] {
-  const { currencyFrom, currencyTo } = orderSides(type, request);
-  if (currencyFrom === currencyTo) return [ONE];
-  const rate = positive(exchange_rate);
-  if (!rate) return [];
-  const both = [rate, divide(ONE, rate)];
-  const [from, to] = [smallestOrder(rates, currencyFrom), smallestOrder(rates, currencyTo)];
-  if (!from || !to) return both;
-  const [near, far] = both
-    .map((factor) => ({ factor, apart: timesApart(from.times(factor), to) }))
-    .sort((a, b) => a.apart.cmp(b.apart));
-  const isClear = near && far && near.apart.lte(MOST_APART) && far.apart.gte(near.apart.times(CLEARLY));
-  return isClear ? [near.factor] : both;
-}
-
-/**
- * Returns the median of a currency's minimums. Smallest units are placeholders and do not count.
- */
-function smallestOrder(rates: Rates, currency: string): Big | undefined {
-  const minimums = Object.values(rates)
-    .flatMap((entries) => Object.values(entries))
-    .flatMap((entry) => (isMalformed(entry) || entry.currency_from !== currency ? [] : entry))
-    .flatMap(({ min_amount_from, currency_from_precision: places }) => {
-      const minimum = positive(min_amount_from);
-      return minimum && isPlaces(places) && minimum.gt(`1e-${places}`) ? minimum : [];
-    });
-  return minimums.toSorted((a, b) => a.cmp(b))[Math.floor(minimums.length / 2)];
-}
-
-const timesApart = (a: Big, b: Big): Big => (a.gt(b) ? divide(a, b) : divide(b, a));
-
-/** Returns the amount that leaves `wanted` after a side's commission; undefined from 100 %. */
-function withFee(wanted: Big, entry: RateEntry, side: 'from' | 'to'): Big | undefined {
-  const fee = (name: 'fee_percent' | 'fixed_fee_amount' | 'min_fee_amount') =>
-    positive(entry[`${name}_${side}`]) ?? ZERO;
-  const share = ONE.minus(divide(fee('fee_percent'), HUNDRED));
-  if (!share.gt(0)) return undefined;
-  const withFixed = wanted.plus(fee('fixed_fee_amount'));
-  return largest([divide(withFixed, share), withFixed.plus(fee('min_fee_amount'))]);
-}
-
-const positive = (amount: string | null): Big | undefined => {
-  const value = amount !== null && SIGNED_AMOUNT_FORMAT.test(amount) ? decimal(amount) : undefined;
-  return value?.gt(0) ? value : undefined;
-};
-
-const largest = (amounts: readonly Big[]): Big | undefined => amounts.toSorted((a, b) => b.cmp(a))[0];
-
-const rounded = (amount: Big, places: number): Big => amount.round(isPlaces(places) ? places : MAX_PLACES, ROUND_UP);

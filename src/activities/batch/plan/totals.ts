@@ -1,14 +1,11 @@
 import type Big from 'big.js';
 import { type CurrencyPlan, MAX_CURRENCIES } from '../../../contract/batch/batch.js';
 import type { FieldError } from '../../../contract/failures.js';
-import { decimal, decimalOrZero, toAmount } from '../../../contract/money.js';
+import { decimal, sum, toAmount } from '../../../contract/money.js';
 import type { WithdrawRequest } from '../../../contract/order/request.js';
-import type { Balances, RateEntry, Rates } from '../../../contract/service-objects.js';
+import type { Balances, Rates } from '../../../contract/service-objects.js';
 import { rateEntryOf } from '../../../validation/rate-checks.js';
-import { balanceIn, commission } from '../../order/balances.js';
-
-/** Commissions are whole smallest units of the currency. */
-const ROUND_UP = 3;
+import { balanceEffect, feesOf, onTop } from '../../order/balances.js';
 
 interface Total {
   rows: number;
@@ -36,12 +33,12 @@ export class BatchTotals {
     const known = this.#totals.get(order.currency) ?? { rows: 0, total: zero, fee: zero, feeOnTop: zero };
     const amount = decimal(order.amount);
     const entry = this.rates && rateEntryOf(this.rates, 'withdraw', order);
-    const { fee, onTop } = entry ? feesOf(entry, amount) : { fee: zero, onTop: zero };
+    const fees = entry ? feesOf(entry, { from: amount, to: amount }) : [];
     this.#totals.set(order.currency, {
       rows: known.rows + 1,
       total: known.total.plus(amount),
-      fee: known.fee.plus(fee),
-      feeOnTop: known.feeOnTop.plus(onTop),
+      fee: known.fee.plus(sum(fees.map(({ amount: fee }) => fee))),
+      feeOnTop: known.feeOnTop.plus(onTop(fees)),
     });
   }
 
@@ -61,35 +58,4 @@ export class BatchTotals {
         ...balanceEffect(balances, currency, total.plus(feeOnTop)),
       }));
   }
-}
-
-function balanceEffect(
-  balances: Balances | undefined,
-  currency: string,
-  needed: Big,
-): Pick<CurrencyPlan, 'balanceBefore' | 'balanceAfter' | 'shortfall'> {
-  const known = balances && balanceIn(balances, currency);
-  // An unread balance is unknown. A currency without a wallet has 0.
-  if (!balances || (!known && Object.hasOwn(balances, currency))) return { balanceBefore: null, balanceAfter: null };
-  const before = decimalOrZero(known?.amount);
-  const after = before.minus(needed);
-  return {
-    balanceBefore: toAmount(before),
-    balanceAfter: toAmount(after),
-    ...(after.lt(0) && { shortfall: toAmount(after.times('-1')) }),
-  };
-}
-
-/**
- * Returns the commissions of both sides of a payout. A payer other than the client counts as us.
- */
-function feesOf(entry: RateEntry, amount: Big): { fee: Big; onTop: Big } {
-  const { currency_to_precision: places } = entry;
-  const rounded = (fee: Big) => (Number.isInteger(places) ? fee.round(places, ROUND_UP) : fee);
-  const from = rounded(commission(entry, 'from', amount));
-  const to = rounded(commission(entry, 'to', amount));
-  const zero = decimal('0');
-  const onTop = (payer: string | null, fee: Big) => (payer === 'client' ? zero : fee);
-  const { fee_percent_from_payer: payerFrom, fee_percent_to_payer: payerTo } = entry;
-  return { fee: from.plus(to), onTop: onTop(payerFrom, from).plus(onTop(payerTo, to)) };
 }
