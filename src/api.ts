@@ -18,7 +18,9 @@ await exitOnFailure(async () => {
   const config = loadApiConfig();
   const { logLevel, metricsAddress } = config.monitoring;
   const log = pino({ level: logLevel, hooks: LOG_HOOKS, base: { service: 'payment-orders-api' } }, pino.destination(2));
-  const { client } = await connectTemporal(config, START_WITHIN);
+  const tracing = config.traced ? await import('./api/tracing.js') : undefined;
+  const stopTracing = tracing?.startTracing('payment-orders-api');
+  const { client } = await connectTemporal(config, START_WITHIN, { workflow: tracing && [tracing.traceStarts] });
   const findings = await checkStart({ client, config }, 'A', (level, text, about) =>
     log[level === 'warning' ? 'warn' : level === 'note' ? 'info' : 'error'](about, text),
   );
@@ -35,12 +37,16 @@ await exitOnFailure(async () => {
     orders: new PaymentOrders(client),
     log,
     whyNotReady,
+    within: tracing?.within,
     onAnswer: (answer, route) => answered.inc({ answer, route }),
   });
   const monitoring = await startMonitoring(metricsAddress, { whyNotReady, registry });
-  const stopped = untilStopped(() => Promise.all([api.close(), monitoring?.close()]).then(() => undefined));
+  const stopped = untilStopped(async () => {
+    await Promise.all([api.close(), monitoring?.close()]);
+    await stopTracing?.();
+  });
   const keys = config.keys ? config.keys.length : 'none';
-  const shown = `${monitoring ? ` metrics=${monitoring.url}` : ''} namespace=${client.options.namespace} keys=${keys}`;
+  const shown = `${monitoring ? ` metrics=${monitoring.url}` : ''}${tracing ? ' traces=otlp' : ''} namespace=${client.options.namespace} keys=${keys}`;
   sayReady(`api=${api.url}${shown}`, config.allowed, namesOf(findings));
   await stopped;
 });

@@ -182,6 +182,7 @@ export const loadApiConfig = (env: Env = process.env) =>
       keys: file ? readApiKeys(file, problems) : undefined,
       ...encryptionOf(settings, problems),
       monitoring: monitoringOf(settings),
+      traced: loadTracing(env),
       allowed: allowedBy(env, 'A'),
     };
   });

@@ -1,4 +1,4 @@
-import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
+import { Client, type ClientInterceptors, Connection, isGrpcServiceError } from '@temporalio/client';
 import { type DataConverter, defaultPayloadConverter, type LoadedDataConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { Encryption } from './config/encryption-keys.js';
@@ -65,11 +65,12 @@ export const configuredDataConverter = (): DataConverter => dataConverter(loadEn
 export async function connectTemporal(
   encryption: Encryption = loadEncryption(),
   connectTimeout: `${number}s` = '10s',
+  interceptors: ClientInterceptors = {},
 ): Promise<{ client: Client; close: () => Promise<void> }> {
   const { connectionOptions, address, namespace } = temporalTarget();
   try {
     const connection = await Connection.connect({ ...connectionOptions, connectTimeout });
-    const client = new Client({ connection, namespace, dataConverter: dataConverter(encryption) });
+    const client = new Client({ connection, namespace, dataConverter: dataConverter(encryption), interceptors });
     return { client, close: () => connection.close() };
   } catch (error) {
     throw new TemporalUnreachableError(address, namespace, messageOf(error));

@@ -44,6 +44,8 @@ export interface ApiOptions {
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
   /** Returns why Temporal does not answer; absent = not checked. Never rejects. */
   whyNotReady?: () => Promise<string | undefined>;
+  /** Runs a handler in the context of its request id; absent without traces. */
+  within?: ((requestId: string, handle: () => void) => void) | undefined;
   /** Called with each answer, and with the cause of a connection cut. */
   onAnswer?: (answer: string, route: string) => void;
 }
@@ -80,7 +82,7 @@ function allowMoreFields({
 }
 
 /** Creates the API without a port. */
-export function createApi({ orders, keys, log, whyNotReady, onAnswer, ...options }: ApiOptions) {
+export function createApi({ orders, keys, log, whyNotReady, within, onAnswer, ...options }: ApiOptions) {
   const app = fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
@@ -131,6 +133,8 @@ export function createApi({ orders, keys, log, whyNotReady, onAnswer, ...options
     if (!allowance.take(caller.key?.name ?? '')) throw new Refusal(LIMITED);
     requireVerb(caller, verbs);
   });
+  // Not earlier: reading the body would leave the context.
+  if (within) app.addHook('preHandler', (request, _reply, done) => within(request.id, done));
   app.addHook('onResponse', async (request, { statusCode: status, elapsedTime }) => {
     const { url: route = 'none', config } = request.routeOptions;
     onAnswer?.(String(status), route);

@@ -47,7 +47,7 @@ const SHUTDOWN_GRACE = '55s' as const;
 /** Starts a worker; `run` ends after `stop`. Throws ConfigError and TemporalUnreachableError. */
 export async function startWorker(config: WorkerConfig) {
   const monitor = createMonitor(config.monitoring);
-  const stopTracing = config.traced ? (await import('./tracing.js')).startTracing() : undefined;
+  const stopTracing = config.traced ? (await import('./tracing.js')).startWorkerTracing() : undefined;
   // Reports an unloadable signer before the slow steps.
   const accounts = await openAccounts(config.accounts);
   const { connectionOptions, address, namespace } = temporalTarget();

@@ -1,57 +1,19 @@
-import {
-  context,
-  createContextKey,
-  ROOT_CONTEXT,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-} from '@opentelemetry/api';
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import {
-  BasicTracerProvider,
-  BatchSpanProcessor,
-  type IdGenerator,
-  RandomIdGenerator,
-} from '@opentelemetry/sdk-trace-base';
-import { activityInfo } from '@temporalio/activity';
+import { context, createContextKey, SpanKind, trace } from '@opentelemetry/api';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
-import { maskName } from '../contract/masking.js';
 import type { CreateAnswer, CreateOrderInput } from '../contract/order/activities.js';
-import { maskWallets } from '../contract/wallets.js';
+import { markFailed, startSpanOf, startTracing, tracer } from '../monitoring/tracing.js';
 import { type Answered, answers } from '../payment-service/answers.js';
-
-/** Maximum wait for a collector at the end. */
-const STOP_MS = 2_000;
 
 /** Attempt of the activity that makes a request. */
 const ATTEMPT = createContextKey('attempt');
-
-const random = new RandomIdGenerator();
-
-/** Gives all spans of a run one trace id: the run id without dashes. */
-const ids: IdGenerator = {
-  generateTraceId: () => activityInfo().workflowExecution?.runId.replaceAll('-', '') ?? random.generateTraceId(),
-  generateSpanId: () => random.generateSpanId(),
-};
-
-const tracer = trace.getTracer('payment-orders');
 
 /** Creates one span per activity attempt. Spans of creates show permission and verdict. */
 export const traceActivities: ActivityInterceptorsFactory = ({ info }) => ({
   inbound: {
     execute: async (input, next) => {
       const { activityType, activityId, attempt, workflowExecution } = info;
-      const { workflowId = '', runId } = workflowExecution ?? {};
-      const attributes = {
-        temporalWorkflowId: maskWallets(workflowId),
-        ...(runId && { run_id: runId }),
-        temporalActivityId: activityId,
-        attempt,
-      };
-      const span = tracer.startSpan(`RunActivity:${activityType}`, { attributes }, ROOT_CONTEXT);
+      const attributes = { temporalActivityId: activityId, attempt };
+      const span = startSpanOf(workflowExecution ?? {}, `RunActivity:${activityType}`, { attributes });
       const within = trace.setSpan(context.active(), span).setValue(ATTEMPT, attempt);
       try {
         const answer = await context.with(within, () => next(input));
@@ -69,12 +31,6 @@ export const traceActivities: ActivityInterceptorsFactory = ({ info }) => ({
     },
   },
 });
-
-/** Marks a span as failed by the failure's kind, because messages quote private texts. */
-function markFailed(span: Span, kind: string): void {
-  span.setAttribute('error.type', maskName(kind));
-  span.setStatus({ code: SpanStatusCode.ERROR });
-}
 
 function kindOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
@@ -103,21 +59,9 @@ function traceRequest(message: unknown): void {
   span.end(endTime);
 }
 
-/** Sends spans by OTEL_*. Returns how to stop within 2 s; later spans are dropped. */
-export function startTracing(): () => Promise<void> {
-  const provider = new BasicTracerProvider({
-    resource: defaultResource()
-      .merge(resourceFromAttributes({ 'service.name': 'payment-orders-worker' }))
-      // Neither host nor process, whose arguments may hold anything.
-      .merge(detectResources({ detectors: [envDetector] })),
-    idGenerator: ids,
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
-  });
-  trace.setGlobalTracerProvider(provider);
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+/** Sends spans of activities and requests. Returns how to stop within 2 s. */
+export function startWorkerTracing(): () => Promise<void> {
+  const stop = startTracing('payment-orders-worker');
   answers.subscribe(traceRequest);
-  return () => {
-    const tooLate = new Promise<void>((resolve) => setTimeout(resolve, STOP_MS).unref());
-    return Promise.race([provider.shutdown().catch(() => undefined), tooLate]);
-  };
+  return stop;
 }
