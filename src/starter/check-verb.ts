@@ -43,7 +43,7 @@ async function checkFile(
     const ask = async () => (await connect()).check(type, input, { again, formatChecks });
     return await whileShowing(io.stderr, 'waiting for a worker and the payment service', ask);
   } catch (error) {
-    return reportOfBadInput(error, {});
+    return reportOfBadInput(error, options);
   }
 }
 

@@ -136,6 +136,8 @@ describe('bad input', () => {
     [read('addressList', { limit: 101 }), 'query.limit'],
     [read('rates', { currency: 'usd' }), 'query.currency'],
     [read('balances', []), 'query'],
+    [read('check', { order_type: 'payout', input: {} }), 'query.order_type'],
+    [read('check', { order_type: 'withdraw', input: {}, again: true }), 'query.again'],
   ])('%j: names %s and asks nothing', async ([input, field]) => {
     const { sandbox, run } = await openActivities();
     const failure = await failureOf(run('readService', input));

@@ -5,7 +5,7 @@ import type { OrderCheck } from '../../src/contract/order/check.js';
 import type { OrderType } from '../../src/contract/order/types.js';
 import { dataConverter } from '../../src/temporal.js';
 import { orderInput } from '../support/inputs.js';
-import { newOrderId, useGatedLab } from '../support/lab.js';
+import { accountWith, newOrderId, useGatedLab } from '../support/lab.js';
 
 /** A cap on one currency only. Tests may change the map, as a restart of the workers would. */
 const caps = new Map([['eur', '50']]);
@@ -258,6 +258,44 @@ describe('the id', () => {
     const report = await check('withdraw', {}, orderId);
     await run.terminate();
     expect(report).toMatchObject({ wouldBeSent: false, id: { state: 'unknown', reason: expect.any(String) } });
+  });
+});
+
+describe('what workers are set to, or cannot read', () => {
+  const replaced = async (change: Parameters<typeof lab.replaceWorkers>[0], act: () => Promise<OrderCheck>) => {
+    await lab.replaceWorkers({ caps, ...change });
+    return act().finally(() => lab.replaceWorkers({ caps }));
+  };
+
+  test('a wallet of a wrong format is a warning with formatChecks "warn", and bad input without', async () => {
+    const order = { wallet: '4111111111111112' };
+    const warned = await replaced(accountWith(lab, { formatChecks: 'warn' }), () =>
+      check('withdraw', order, undefined, { formatChecks: 'warn' }),
+    );
+    expect(warned).toMatchObject({
+      wouldBeSent: true,
+      fields: [],
+      warnings: [expect.stringContaining('order.wallet')],
+    });
+    expect(JSON.stringify(warned)).not.toContain(order.wallet);
+    expect(await check('withdraw', order)).toMatchObject({ fields: [{ field: 'order.wallet' }] });
+    // The account decides, as it does at a start.
+    const refused = await check('withdraw', order, undefined, { formatChecks: 'warn' });
+    expect(refused).toMatchObject({ wouldBeSent: false, fields: [{ field: 'order.wallet' }] });
+  });
+
+  test('after a restore nothing is sent yet', async () => {
+    const report = await replaced({ restoredAtMs: Date.now() + 60_000 }, () => check('withdraw'));
+    expect(report).toMatchObject({ wouldBeSent: false, notNow: expect.stringContaining('Temporal was restored') });
+  });
+
+  test('without rates limits and amounts are unknown, and the order would be sent unchecked', async () => {
+    lab.gate.rule = ({ path }) => (path === '/v2/rates' ? { status: 503 } : undefined);
+    const report = await replaced({}, () => check('withdraw'));
+    lab.gate.rule = () => undefined;
+    expect(report.unknown).toEqual([expect.stringContaining('rates were not to be had')]);
+    expect(report).toMatchObject({ wouldBeSent: true, id: { state: 'free' } });
+    expect([report.limits, report.fees, report.arrives, report.leaves]).toEqual(Array(4).fill(undefined));
   });
 });
 
