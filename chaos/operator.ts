@@ -8,7 +8,6 @@ import type { ChaosStack } from './stack.js';
 
 /** How often the operator looks at the list of parked orders. */
 const ROUND_MS = 2_000;
-const MAX_PARKED = 10_000;
 /** A key is given longer than the server waits between two attempts of a look-up (a minute): before that, orders say what was true of the one before. */
 const TURN_MS = 70_000;
 /** Longer than settling takes. */
@@ -52,7 +51,7 @@ export async function operate(
   let turns = { made: 0, lastAtMs: healedAtMs };
   let swappedAtMs = healedAtMs;
   while (Date.now() - turns.lastAtMs < limitMs) {
-    for (const { orderId } of await orders.list({ status: 'parked', limit: MAX_PARKED })) {
+    for await (const { orderId } of orders.all({ status: 'parked' })) {
       await decideOne(orders, orderId, report);
     }
     const open = await countOrders(orders, 'open');

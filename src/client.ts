@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { Batches } from './client/batches.js';
+import type { WaitOptions } from './client/bounded.js';
 import { checkOrder } from './client/check-order.js';
 import { type CheckOptions, checkOrderInput } from './client/checked-input.js';
 import {
@@ -10,21 +11,18 @@ import {
   decideAll,
   planDecisions,
 } from './client/decide-all.js';
-import {
-  listOrderPage,
-  listOrders,
-  type OrderFilter,
-  type OrderListEntry,
-  type OrderPage,
-  type OrderPageFilter,
-} from './client/list-orders.js';
+import { type EndedFilter, type EndedOrders, endedOrders } from './client/ended.js';
+import { NotDecidedYetError } from './client/errors.js';
+import { allOrders, listOrders, type OrderFilter, type OrderListEntry, type OrderPage } from './client/list-orders.js';
 import { OrderHandle } from './client/order-handle.js';
 import { type ReconcileOptions, reconcile } from './client/reconcile.js';
-import { checkTimeout, type WaitOptions } from './client/remote-run.js';
+import { waitWithin } from './client/remote-run.js';
 import { Schedules } from './client/schedules.js';
-import { createDepositAddress, isAccountServed, type RatesQuery, readService } from './client/service-calls.js';
+import { isAccountServed, servedLately } from './client/served.js';
+import { createDepositAddress, type RatesQuery, readService } from './client/service-calls.js';
 import type { SignOptions } from './client/signing.js';
-import { startOrder, startOrderAgain } from './client/start-order.js';
+import { startOrder, startOrderAgain, unanswered } from './client/start-order.js';
+import { callTemporal, requireTemporal } from './client/temporal-calls.js';
 import type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 import { afterEndWorkflowId, DEFAULT_ACCOUNT, orderWorkflowId, receivedWorkflowId } from './contract/names.js';
 import type { OrderCheck } from './contract/order/check.js';
@@ -42,10 +40,13 @@ import type {
 } from './contract/service-objects.js';
 import { configuredDataConverter, connectTemporal } from './temporal.js';
 
-/** `again`: starts the id again after a run that ended without an order. */
-export interface StartOptions extends CheckOptions {
+/** `again`: starts the id again after a run that ended without an order. Limit: 30 s. */
+export interface StartOptions extends CheckOptions, WaitOptions {
   again?: boolean | undefined;
 }
+
+/** Limit of `create`, so that an account without workers does not hang its caller. */
+const CREATE_TIMEOUT_MS = 60_000;
 
 /** `afterEnd`: selects the look-ups after the end, which ask an operator about a change. */
 export interface HandleOptions {
@@ -98,12 +99,21 @@ export class PaymentOrders {
   }
 
   /**
-   * Starts an order, or returns the same one, as soon as Temporal has accepted it. Throws
-   * InvalidInputError, ConflictError (another input under this id) and, with `again`, RefusedError.
+   * Starts an order, or returns the same one (another input: ConflictError), once Temporal has it.
+   * After an abort or a time-out it may have started: call again with the same id, never another.
    */
   async start<T extends OrderType>(type: T, input: OrderInput<T>, options: StartOptions = {}): Promise<OrderHandle> {
-    const checked = checkOrderInput(type, input, options);
-    return options.again ? startOrderAgain(this.#client, type, checked) : startOrder(this.#client, type, checked);
+    const { again, formatChecks, timeoutMs, signal } = options;
+    const checked = checkOrderInput(type, input, { formatChecks });
+    const start = again ? startOrderAgain : startOrder;
+    const served = servedLately(this.#client, checked.account ?? DEFAULT_ACCOUNT);
+    const about = { subject: 'order', id: checked.order.order_id, timeoutMs, signal } as const;
+    const call = () => start(this.#client, type, checked);
+    const handle = await waitWithin(this.#client, about, call, async () => {
+      await requireTemporal(this.#client, unanswered(checked));
+      throw new NotDecidedYetError('order', about.id, { reason: unanswered(checked) });
+    });
+    return Object.assign(handle, { served: await served });
   }
 
   /**
@@ -116,16 +126,17 @@ export class PaymentOrders {
 
   /**
    * Starts an order and waits until it exists at the service. Throws as `start` does, FailedError
-   * if no order will exist, and NotDecidedYetError after `timeoutMs`.
+   * if no order will exist, and NotDecidedYetError after `timeoutMs` (60 s).
    */
   async create<T extends OrderType>(
     type: T,
     input: OrderInput<T>,
-    { again, formatChecks, ...wait }: StartOptions & WaitOptions = {},
+    { timeoutMs = CREATE_TIMEOUT_MS, signal, ...options }: StartOptions = {},
   ): Promise<{ handle: OrderHandle; order: Order }> {
-    checkTimeout(wait);
-    const handle = await this.start(type, input, { again, formatChecks });
-    return { handle, order: await handle.created(wait) };
+    const endMs = performance.now() + timeoutMs;
+    const handle = await this.start(type, input, { ...options, timeoutMs, signal });
+    const leftMs = Math.max(1, endMs - performance.now());
+    return { handle, order: await handle.created({ timeoutMs: leftMs, signal }) };
   }
 
   /** Returns the handle of an order. Sends no request: an unknown id shows at the first call. */
@@ -145,27 +156,38 @@ export class PaymentOrders {
   }
 
   /** Returns true if a worker polled for this account lately. Without one, orders wait. */
-  isServed(account: string = DEFAULT_ACCOUNT): Promise<boolean> {
-    return isAccountServed(this.#client, account);
+  isServed(account: string = DEFAULT_ACCOUNT, wait?: WaitOptions): Promise<boolean> {
+    return isAccountServed(this.#client, account, wait);
   }
 
-  /** Returns orders known to Temporal, newest first. Throws InvalidInputError. */
-  list(filter: OrderFilter = {}): Promise<OrderListEntry[]> {
-    return listOrders(this.#client, filter);
+  /**
+   * Returns a page of the orders known to Temporal, newest first; its `cursor` selects the next.
+   * Throws InvalidInputError.
+   */
+  list(filter: OrderFilter = {}, wait?: WaitOptions): Promise<OrderPage> {
+    return callTemporal(this.#client, () => listOrders(this.#client, filter), wait);
   }
 
-  /** Returns a page of that list; its `cursor` selects the next. Throws InvalidInputError. */
-  listPage(filter: OrderPageFilter = {}): Promise<OrderPage> {
-    return listOrderPage(this.#client, filter);
+  /** Yields that list to its end. `limit` and `timeoutMs` are those of one page. */
+  all(filter: OrderFilter = {}, wait?: WaitOptions): AsyncGenerator<OrderListEntry, void> {
+    return allOrders((page) => this.list(page, wait), filter);
+  }
+
+  /**
+   * Returns the orders that ended after a cursor, each at least once, for callers that cannot
+   * receive events. Throws InvalidInputError.
+   */
+  ended({ timeoutMs, signal, ...filter }: EndedFilter = {}): Promise<EndedOrders> {
+    return callTemporal(this.#client, () => endedOrders(this.#client, filter), { timeoutMs, signal });
   }
 
   /** Returns which orders would take the same decision for the same reason. Decides nothing. */
-  planDecisions(input: DecideAllInput): Promise<DecideAllPlan> {
-    return planDecisions(this.#client, input);
+  planDecisions(input: DecideAllInput, wait?: WaitOptions): Promise<DecideAllPlan> {
+    return planDecisions(this.#client, input, wait);
   }
 
-  /** Applies what `planDecisions` returned, except to orders that have changed since. */
-  decideAll(plan: DecideAllPlan, options?: SignOptions): Promise<DecideAllResult> {
+  /** Applies such a plan, except to changed orders. Orders without an answer in time are `open`. */
+  decideAll(plan: DecideAllPlan, options?: SignOptions & WaitOptions): Promise<DecideAllResult> {
     return decideAll(this.#client, plan, options);
   }
 
@@ -173,33 +195,41 @@ export class PaymentOrders {
    * Returns rates, limits and fees. In all reads, `isMalformed` marks unreadable entries. Reads
    * throw FailedError, and InvalidInputError if the answer is too large.
    */
-  rates(account?: string, query?: RatesQuery): Promise<Rates> {
-    return readService(this.#client, 'rates', account, query);
+  rates(account?: string, query?: RatesQuery, wait?: WaitOptions): Promise<Rates> {
+    return readService(this.#client, 'rates', account, query, wait);
   }
 
   /** Returns the merchant's balances by currency. */
-  balances(account?: string): Promise<Balances> {
-    return readService(this.#client, 'balances', account);
+  balances(account?: string, wait?: WaitOptions): Promise<Balances> {
+    return readService(this.#client, 'balances', account, undefined, wait);
   }
 
   /** Returns an order as the service shows it now. Throws FailedError also if there is none. */
-  orderStatus(query: { order_id: string } | { order_uuid: string }, account?: string): Promise<Order> {
-    return readService(this.#client, 'orderStatus', account, query);
+  orderStatus(
+    query: { order_id: string } | { order_uuid: string },
+    account?: string,
+    wait?: WaitOptions,
+  ): Promise<Order> {
+    return readService(this.#client, 'orderStatus', account, query, wait);
   }
 
   /** Returns one page of the service's orders. Throws InvalidInputError. */
-  orderList(query: OrderListQuery = {}, account?: string): Promise<(OrderListItem | Malformed)[]> {
-    return readService(this.#client, 'orderList', account, query);
+  orderList(query: OrderListQuery = {}, account?: string, wait?: WaitOptions): Promise<(OrderListItem | Malformed)[]> {
+    return readService(this.#client, 'orderList', account, query, wait);
   }
 
   /** Returns one page of permanent deposit addresses. Throws InvalidInputError. */
-  addressList(query: AddressListQuery = {}, account?: string): Promise<(DepositAddress | Malformed)[]> {
-    return readService(this.#client, 'addressList', account, query);
+  addressList(
+    query: AddressListQuery = {},
+    account?: string,
+    wait?: WaitOptions,
+  ): Promise<(DepositAddress | Malformed)[]> {
+    return readService(this.#client, 'addressList', account, query, wait);
   }
 
   /** Creates a deposit address, or returns the one with this `ref`. Throws InvalidInputError. */
-  createAddress(request: DepositAddressInput): Promise<DepositAddressResult> {
-    return createDepositAddress(this.#client, request);
+  createAddress(request: DepositAddressInput, wait?: WaitOptions): Promise<DepositAddressResult> {
+    return createDepositAddress(this.#client, request, wait);
   }
 
   /**

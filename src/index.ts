@@ -1,4 +1,5 @@
 export { Batches, BatchHandle, type BatchStart } from './client/batches.js';
+export type { WaitOptions } from './client/bounded.js';
 export type {
   DecidableOrder,
   DecideAllInput,
@@ -6,6 +7,7 @@ export type {
   DecideAllResult,
   NotDecided,
 } from './client/decide-all.js';
+export type { EndedFilter, EndedOrders } from './client/ended.js';
 export {
   type BatchFailure,
   type ClientError,
@@ -24,10 +26,10 @@ export {
   UnknownIdError,
   UnresolvedError,
 } from './client/errors.js';
-export type { ListedAttention, OrderFilter, OrderListEntry, OrderPage, OrderPageFilter } from './client/list-orders.js';
+export type { ListedAttention, OrderFilter, OrderListEntry, OrderPage } from './client/list-orders.js';
 export { OrderHandle } from './client/order-handle.js';
 export type { ReconcileOptions, ReconcileState } from './client/reconcile.js';
-export type { WaitOptions } from './client/remote-run.js';
+export type { Parked, UntilParked } from './client/remote-run.js';
 export type { ScheduleInput } from './client/schedule-spec.js';
 export { type CreatedSchedule, type NextRun, type PlanOptions, Schedules } from './client/schedules.js';
 export type { RatesQuery } from './client/service-calls.js';

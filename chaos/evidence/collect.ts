@@ -14,8 +14,6 @@ import { searchEverything } from './search.js';
 
 /** Histories read at once. */
 const CONCURRENCY = 8;
-/** Most orders of one run, follow-ups included. */
-const MAX_ORDERS = 10_000;
 
 /** What else a run was about: its batch, what people chose that counted, and the balances before the first order. */
 interface Course {
@@ -35,7 +33,8 @@ export async function collectEvidence(
     await stack.service.ledger(),
     await readTraffic(stack.trafficFiles),
   ];
-  const listed = await stack.orders.list({ limit: MAX_ORDERS });
+  const listed = [];
+  for await (const entry of stack.orders.all()) listed.push(entry);
   const orderIds = new Set([
     ...load.accepted,
     ...service.map(({ order }) => order.user_order_id),

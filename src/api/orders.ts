@@ -118,7 +118,8 @@ export function addOrderReads(api: Api, orders: PaymentOrders): void {
     handler: async ({ caller, query }) => {
       const { batch: batchId, ...filter } = query;
       if (filter.account !== undefined) allowedAccount(caller, filter.account);
-      return withoutWallets(await orders.listPage({ ...filter, batchId, accounts: caller.key?.accounts }));
+      const { orders: found, cursor } = await orders.list({ ...filter, batchId, accounts: caller.key?.accounts });
+      return { orders: withoutWallets(found), ...(cursor && { cursor }) };
     },
   });
 

@@ -16,6 +16,7 @@ import { readJson } from '../validation/json-input.js';
 import { addBatchRoutes } from './batches.js';
 import { authenticate, type Caller, requireVerb } from './callers.js';
 import { docsPage } from './docs-page.js';
+import { addEventRoutes } from './events.js';
 import { addOrderDecisions, addOrderReads } from './orders.js';
 import { loggedError, type Problem, problemBody, problemOf, Refusal } from './problems.js';
 import { addServiceRoutes } from './service.js';
@@ -169,6 +170,7 @@ export function createApi({ orders, keys, log, whyNotReady, within, onAnswer, ..
     addOrderDecisions(api, orders);
     addBatchRoutes(api, orders);
     addServiceRoutes(api, orders);
+    addEventRoutes(api, orders);
   });
   return app;
 }

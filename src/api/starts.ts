@@ -106,7 +106,7 @@ export function addStarts(api: Api, orders: PaymentOrders): void {
       const { entry, isUntouched } = await entryOf(orders, handle);
       // Temporal lists ended workers for minutes.
       const isLeft = isUntouched && wait >= TAKEN_WITHIN_S;
-      if (isLeft || !(await orders.isServed(account))) {
+      if (isLeft || handle.served === false) {
         throw new Refusal({ status: 503, code: 'noWorker', detail: NOT_SERVED, headers: { 'retry-after': '5' } });
       }
       reply.code(202);

@@ -21,18 +21,22 @@ import {
   ORDERS_TASK_QUEUE,
   searchAttribute,
 } from '../contract/names.js';
+import { bounded, type WaitOptions } from './bounded.js';
 import { type CheckOptions, checkBatchInput } from './checked-input.js';
-import { ConflictError, NoWorkerError } from './errors.js';
+import { ConflictError, FailedError, NoWorkerError } from './errors.js';
 import { heartbeatOf, ofActivity, readFirstInput, resultWith } from './history.js';
-import { RemoteRun, type WaitOptions, waitWithin } from './remote-run.js';
+import { type Parked, RemoteRun, type UntilParked, waitWithin } from './remote-run.js';
 import type { SignOptions } from './signing.js';
 import { INTERACTIVE_PRIORITY } from './start-options.js';
-import { callTemporal, startUnlessTaken } from './temporal-calls.js';
+import { CHECK_WITHIN, callTemporal, startUnlessTaken, throwNoWorker } from './temporal-calls.js';
 
 export type BatchWorkflow = (input: BatchInput) => Promise<BatchResult>;
 
 /** Activity that sends a batch's rows. It heartbeats its progress about every second. */
 const SENDING_ACTIVITY = 'sendBatchRows';
+
+/** Returns true if a batch waits for its approval or is paused. */
+export const wantsPerson = ({ phase }: BatchState): boolean => phase === 'awaitingApproval' || phase === 'paused';
 
 /** Handle of one batch. Every method may throw TemporalUnreachableError and UnknownIdError. */
 export class BatchHandle extends RemoteRun<BatchWorkflow> {
@@ -47,42 +51,52 @@ export class BatchHandle extends RemoteRun<BatchWorkflow> {
   }
 
   /** Returns the state, also after the end. Throws NoWorkerError if no worker answers in 15 s. */
-  async state(): Promise<BatchState> {
-    const state = await this.ask<BatchState>(BATCH_MESSAGES.state);
-    const progress = await this.#liveProgress();
-    return progress ? { ...state, progress } : state;
+  state(wait: WaitOptions = {}): Promise<BatchState> {
+    return this.within(wait, async () => {
+      const state = await this.ask<BatchState>(BATCH_MESSAGES.state, wait);
+      const progress = await this.#liveProgress();
+      return progress ? { ...state, progress } : state;
+    });
   }
 
   /** Approves the plan with this digest. Throws RefusedError: other digest, own batch, too late. */
-  async approve(approval: BatchApproval, { signer }: SignOptions = {}): Promise<void> {
-    await this.tell(BATCH_MESSAGES.approve, await this.chosen('approve', approval, { signer }));
+  approve(approval: BatchApproval, { signer, ...wait }: SignOptions & WaitOptions = {}): Promise<void> {
+    const approve = async () =>
+      this.tell<void>(BATCH_MESSAGES.approve, await this.chosen('approve', approval, { signer }), wait);
+    return this.within(wait, approve, 'approve');
   }
 
   /** Stops starting orders until `resume`. Throws RefusedError if the batch has ended. */
-  pause(instruction: BatchInstruction): Promise<void> {
-    return this.tell(BATCH_MESSAGES.pause, instruction);
+  pause(instruction: BatchInstruction, wait?: WaitOptions): Promise<void> {
+    return this.tell(BATCH_MESSAGES.pause, instruction, wait);
   }
 
   /** Resumes after the pause at `pausedAt` (default: the current pause). Throws RefusedError. */
-  async resume(instruction: BatchInstruction, { signer }: SignOptions = {}): Promise<void> {
-    // Read before the pause, so that the run is never newer than the pause.
-    const { runId } = await this.signedRun(instruction?.runId ?? undefined);
-    const pausedAt = instruction?.pausedAt ?? (await this.state()).paused?.at;
-    const named = instruction?.signature ? instruction : { ...instruction, runId, pausedAt };
-    await this.tell(BATCH_MESSAGES.resume, await this.chosen('resume', named, { signer }));
+  resume(instruction: BatchInstruction, { signer, ...wait }: SignOptions & WaitOptions = {}): Promise<void> {
+    const resume = async () => {
+      // Read before the pause, so that the run is never newer than the pause.
+      const { runId } = await this.signedRun(instruction?.runId ?? undefined);
+      const pausedAt = instruction?.pausedAt ?? (await this.state(wait)).paused?.at;
+      const named = instruction?.signature ? instruction : { ...instruction, runId, pausedAt };
+      return this.tell<void>(BATCH_MESSAGES.resume, await this.chosen('resume', named, { signer }), wait);
+    };
+    return this.within(wait, resume, 'resume');
   }
 
   /** Stops starting orders for good; started ones run to their end. Throws RefusedError. */
-  stop(instruction: BatchInstruction): Promise<void> {
-    return this.tell(BATCH_MESSAGES.stop, instruction);
+  stop(instruction: BatchInstruction, wait?: WaitOptions): Promise<void> {
+    return this.tell(BATCH_MESSAGES.stop, instruction, wait);
   }
 
   /**
    * Waits until every row is final, parked or will not be sent. Throws FailedError (nothing was sent),
    * UnresolvedError (terminated) and NotDecidedYetError after `timeoutMs`.
    */
-  override async result(options?: WaitOptions): Promise<BatchResult> {
-    return resultWith('outcomes', await super.result(options));
+  override result(options: UntilParked): Promise<BatchResult | Parked<BatchState>>;
+  override result(options?: WaitOptions): Promise<BatchResult>;
+  override result({ until, ...wait }: Partial<UntilParked> = {}): Promise<BatchResult | Parked<BatchState>> {
+    const end = async () => resultWith('outcomes', await super.result(wait));
+    return until ? this.orParked(end, { state: () => this.state(), wantsPerson }, wait) : end();
   }
 
   /** Returns the progress by the activity's heartbeat, newer than the workflow's. */
@@ -111,27 +125,30 @@ export class Batches {
    * Checks the whole file and returns its plan. Starts no order. Throws InvalidInputError,
    * FailedError (bad rows by line, missing file) and NoWorkerError.
    */
-  async plan(input: BatchStart, options?: CheckOptions): Promise<BatchPlan> {
-    return planBatch(this.#client, checkBatchInput(input, options));
+  async plan(input: BatchStart, options?: CheckOptions & WaitOptions): Promise<BatchPlan> {
+    return planBatch(this.#client, checkBatchInput(input, options), options);
   }
 
   /**
    * Starts a batch of exactly these rows, or returns the existing one. With `again`, an ended batch
-   * runs again; rows that have an order are not paid twice. Throws as `plan` does, and
-   * ConflictError.
+   * runs again; rows that have an order are not paid twice. After an abort or a time-out, start the
+   * same batch again.
    */
-  async start(input: BatchStart, options?: CheckOptions): Promise<BatchHandle> {
+  async start(input: BatchStart, options: CheckOptions & WaitOptions = {}): Promise<BatchHandle> {
     const given = checkBatchInput(input, options);
     const { batchId, file } = given;
-    if (batchId !== undefined && (file === undefined || file.sha256 !== undefined)) {
-      return startBatch(this.#client, { ...given, batchId });
-    }
-    const { sha256 } = await planBatch(this.#client, given);
-    return startBatch(this.#client, {
-      ...given,
-      batchId: batchId ?? defaultBatchId(sha256),
-      ...(file && { file: { ...file, sha256 } }),
-    });
+    const start = async () => {
+      if (batchId !== undefined && (file === undefined || file.sha256 !== undefined)) {
+        return startBatch(this.#client, { ...given, batchId });
+      }
+      const { sha256 } = await planBatch(this.#client, given);
+      return startBatch(this.#client, {
+        ...given,
+        batchId: batchId ?? defaultBatchId(sha256),
+        ...(file && { file: { ...file, sha256 } }),
+      });
+    };
+    return bounded(this.#client, options, start, () => throwNoWorker(this.#client));
   }
 
   /** Returns the handle of a batch. Sends no request: an unknown id shows at the first call. */
@@ -146,7 +163,15 @@ const FIRST_STEP_WITHIN_MS = 30_000;
 export const UNTOUCHED_EVENTS = 2;
 
 /** Has a worker check the file. Throws FailedError (bad rows by line) and NoWorkerError. */
-export async function planBatch(client: Client, input: BatchInput): Promise<BatchPlan> {
+export const planBatch = (client: Client, input: BatchInput, wait: WaitOptions = {}): Promise<BatchPlan> =>
+  bounded(
+    client,
+    wait,
+    () => planByWorker(client, input),
+    () => throwNoWorker(client),
+  );
+
+async function planByWorker(client: Client, input: BatchInput): Promise<BatchPlan> {
   const account = input.account ?? DEFAULT_ACCOUNT;
   const handle = await callTemporal(client, () =>
     client.workflow.start<BatchWorkflow>(BULK_WITHDRAW_WORKFLOW, {
@@ -166,12 +191,17 @@ export async function planBatch(client: Client, input: BatchInput): Promise<Batc
       async () => {
         const { historyLength } = await callTemporal(client, () => handle.describe());
         if (historyLength > UNTOUCHED_EVENTS) return planned();
-        // No caller waits for this plan. Without a worker, such plans would pile up.
-        await handle.terminate('no worker took it up in time').catch(() => undefined);
         throw new NoWorkerError(ORDERS_TASK_QUEUE);
       },
     );
-  return planned();
+  try {
+    return await planned();
+  } catch (error) {
+    // No caller waits for this plan. Without a worker, such plans would pile up.
+    const end = () => handle.terminate('no caller waits for it').catch(() => undefined);
+    if (!(error instanceof FailedError)) void client.withDeadline(Date.now() + CHECK_WITHIN.timeoutMs, end);
+    throw error;
+  }
 }
 
 /** Batch input with its id. */

@@ -5,11 +5,14 @@ import type { OrderCheck, OrderFindings } from '../contract/order/check.js';
 import type { OrderInput } from '../contract/order/input-and-result.js';
 import type { OrderType } from '../contract/order/types.js';
 import { maskWallets } from '../contract/wallets.js';
+import type { WaitOptions } from './bounded.js';
 import { type CheckOptions, checkOrderInput } from './checked-input.js';
 import { ConflictError, InvalidInputError } from './errors.js';
+import { waitWithin } from './remote-run.js';
 import { readService } from './service-calls.js';
 import { describeRun, type Standing, standingOf } from './standing.js';
 import { refuseOtherInput, whyNotAgain } from './start-order.js';
+import { throwNoWorker } from './temporal-calls.js';
 
 type IdState = NonNullable<OrderCheck['id']>;
 
@@ -18,7 +21,7 @@ export async function checkOrder(
   client: Client,
   type: OrderType,
   given: unknown,
-  { again, formatChecks }: CheckOptions & { again?: boolean | undefined },
+  { again, formatChecks, ...wait }: CheckOptions & WaitOptions & { again?: boolean | undefined },
 ): Promise<OrderCheck> {
   let input: OrderInput;
   try {
@@ -27,10 +30,13 @@ export async function checkOrder(
     return reportOfBadInput(error, given);
   }
   const query = { order_type: type, input };
-  const [id, findings] = await Promise.all([
-    idState(client, type, input, again),
-    readService<OrderFindings>(client, 'check', input.account, query),
-  ]);
+  const about = { subject: 'read', id: input.account, ...wait } as const;
+  const read = () =>
+    Promise.all([
+      readService<OrderFindings>(client, 'check', input.account, query),
+      idState(client, type, input, again),
+    ]);
+  const [findings, id] = await waitWithin(client, about, read, () => throwNoWorker(client));
   return reportOf(input, findings, id);
 }
 

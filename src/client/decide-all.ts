@@ -6,10 +6,13 @@ import { DEFAULT_ACCOUNT, quoted, searchAttribute } from '../contract/names.js';
 import type { DecideAction, Decision, DecisionChoice } from '../contract/order/messages.js';
 import { MAX_SIGNED_TOGETHER } from '../contract/signature.js';
 import { listName } from '../contract/signed-together.js';
+import { bounded, type WaitOptions } from './bounded.js';
 import { NoWorkerError, RefusedError } from './errors.js';
-import { firstOf, type OrderListEntry, orderQuery, toEntry } from './list-orders.js';
+import { type OrderListEntry, orderQuery, toEntry } from './list-orders.js';
 import { OrderHandle } from './order-handle.js';
+import { MAX_PAGE, readPage } from './pages.js';
 import { type ForRun, type SignOptions, signTogether, textsOf } from './signing.js';
+import { throwNoWorker } from './temporal-calls.js';
 
 /** Decision for all open orders of an account with the same reason code. */
 export interface DecideAllInput {
@@ -58,17 +61,29 @@ export interface DecideAllResult {
 
 /** Maximum number of orders that are queried at the same time. */
 const AT_ONCE = 10;
-/** Maximum number of orders to search for. */
-const MOST_FOUND = 10_000;
 
 /** Returns what would be decided. Decides nothing. */
-export async function planDecisions(
+export const planDecisions = (client: Client, input: DecideAllInput, wait: WaitOptions = {}): Promise<DecideAllPlan> =>
+  bounded(
+    client,
+    wait,
+    () => plan(client, input),
+    () => throwNoWorker(client),
+  );
+
+async function plan(
   client: Client,
   { account = DEFAULT_ACCOUNT, code, action, by, reason }: DecideAllInput,
 ): Promise<DecideAllPlan> {
   const why = `${searchAttribute.attentionReason.name} = ${quoted(code)}`;
   const query = `${orderQuery({ account, needsAttention: true })} AND ${why} AND ExecutionStatus = 'Running'`;
-  const found = await firstOf(client, query, MOST_FOUND, toEntry);
+  const found: OrderListEntry[] = [];
+  let token: Uint8Array | undefined;
+  do {
+    const page = await readPage(client, { query, pageSize: MAX_PAGE, token }, () => false);
+    found.push(...page.runs.flatMap((info) => toEntry(info) ?? []));
+    token = page.token;
+  } while (token);
   const looked = found.sort((one, other) => +sinceOf(one) - +sinceOf(other)).slice(0, MAX_SIGNED_TOGETHER);
   const orders: DecidableOrder[] = [];
   const left: NotDecided[] = [];
@@ -90,15 +105,33 @@ export async function planDecisions(
   return { account, does: [...does], orders, ...amountsOf(orders), left, more: found.length - looked.length, digest };
 }
 
-/** Applies the plan, signed once if a signer is given. Each order checks its decision again. */
+/** Applies the plan, signed once. Each order checks its decision; without answer it is `open`. */
 export async function decideAll(
   client: Client,
-  { account, orders }: DecideAllPlan,
-  { signer }: SignOptions = {},
+  plan: DecideAllPlan,
+  { signer, ...wait }: SignOptions & WaitOptions = {},
 ): Promise<DecideAllResult> {
+  const result: DecideAllResult = { decided: [], refused: [], open: [] };
+  const decide = async () => {
+    await decideEach(client, plan, signer, result);
+    return result;
+  };
+  return bounded(client, wait, decide, () => {
+    const answered = new Set([...result.decided, ...[...result.refused, ...result.open].map(({ orderId }) => orderId)]);
+    const open = plan.orders.filter(({ orderId }) => !answered.has(orderId));
+    const why = `no answer in ${wait.timeoutMs} ms`;
+    return { ...result, open: [...result.open, ...open.map(({ orderId }) => ({ orderId, why }))] };
+  });
+}
+
+async function decideEach(
+  client: Client,
+  { account, orders }: DecideAllPlan,
+  signer: SignOptions['signer'],
+  result: DecideAllResult,
+): Promise<void> {
   const all = orders.map((order) => forRun(client, account, order));
   const signature = signer && (await signTogether(all, signer));
-  const result: DecideAllResult = { decided: [], refused: [], open: [] };
   await inTurn(orders, async ({ orderId, workflowId, decision }) => {
     try {
       const handle = new OrderHandle(client, account, orderId, { workflowId });
@@ -108,7 +141,6 @@ export async function decideAll(
       (error instanceof RefusedError ? result.refused : result.open).push({ orderId, why: messageOf(error) });
     }
   });
-  return result;
 }
 
 const sinceOf = ({ attention, startedAt }: OrderListEntry): Date => attention?.since ?? startedAt;

@@ -178,16 +178,24 @@ export class RefusedError extends SubjectError<'order' | 'received' | 'batch'> {
 export class NotDecidedYetError extends SubjectError<'order' | 'received' | 'batch' | 'reconcile'> {
   readonly kind = 'notDecidedYet';
 
-  constructor(subject: NotDecidedYetError['subject'], id: string, reason = 'it has not ended yet. Ask again later') {
+  /** `unserved`: account that no worker serves. */
+  constructor(
+    subject: NotDecidedYetError['subject'],
+    id: string,
+    { reason, unserved }: { reason?: string; unserved?: string } = {},
+  ) {
     const what = Named(subject, id);
-    const order = `${what} is still running or is waiting for a person: see state(). Call again with the same id. A new id could pay twice`;
+    const silent = unserved === undefined ? '' : `. No worker serves account "${unserved}" now: start one`;
+    const known =
+      reason ?? `${what} is still running or is waiting for a person: see state(). Call again with the same id`;
+    const order = `${known}. A new id could pay twice`;
     const message = {
       order,
       received: order,
       batch: `${what} has not ended yet and continues by itself. Ask again later. Never send its rows under other ids: they could be paid twice`,
-      reconcile: `${what} continues: ${reason}`,
+      reconcile: `${what} continues: ${reason ?? 'it has not ended yet. Ask again later'}`,
     }[subject];
-    super(subject, id, message);
+    super(subject, id, `${message}${silent}`);
   }
 }
 

@@ -14,7 +14,7 @@ import {
   searchAttribute,
 } from '../contract/names.js';
 import { InvalidInputError } from './errors.js';
-import { firstPage } from './list-orders.js';
+import { firstPage } from './pages.js';
 import { callTemporal } from './temporal-calls.js';
 
 const MOST_LISTED = 1_000;

@@ -11,9 +11,10 @@ import {
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { Order } from '../contract/service-objects.js';
+import type { WaitOptions } from './bounded.js';
 import { RefusedError } from './errors.js';
 import { resultOfRun } from './history.js';
-import { checkTimeout, RemoteRun, type WaitOptions } from './remote-run.js';
+import { type Parked, RemoteRun, type UntilParked } from './remote-run.js';
 import type { SignOptions } from './signing.js';
 import { orderResult } from './standing.js';
 import type { OrderWorkflow } from './start-options.js';
@@ -31,12 +32,18 @@ export interface OrderHandleOptions {
   started?: string;
 }
 
+/** Returns true if a person has to decide, now or if nothing else helps. */
+export const wantsPerson = ({ phase, attention }: OrderState): boolean =>
+  phase === 'parked' || (attention?.allowed.length ?? 0) > 0;
+
 /** Handle of one order. Methods throw TemporalUnreachableError and UnknownIdError. */
 export class OrderHandle extends RemoteRun<OrderWorkflow> {
   /** The run was recovered from the order list: it reports, and never compensates. */
   readonly recovered?: boolean | undefined;
   /** A deposit on a permanent address made the order. */
   readonly received: boolean;
+  /** Set by `start`: a worker served the account lately. False: the order waits for one. */
+  readonly served?: boolean | undefined;
 
   /** Called by PaymentOrders. For a received order, `orderId` is its order_uuid. */
   constructor(
@@ -58,8 +65,8 @@ export class OrderHandle extends RemoteRun<OrderWorkflow> {
   }
 
   /** Returns the state, also after the end. Throws NoWorkerError after 15 s without an answer. */
-  state(): Promise<OrderState> {
-    return this.ask(ORDER_STATE_QUERY);
+  state(wait?: WaitOptions): Promise<OrderState> {
+    return this.ask(ORDER_STATE_QUERY, wait);
   }
 
   /** Waits until the order exists. Throws FailedError, and NotDecidedYetError after `timeoutMs`. */
@@ -76,9 +83,14 @@ export class OrderHandle extends RemoteRun<OrderWorkflow> {
    * Waits for the result, after any compensation (`afterEnd`: an AfterEndResult). Throws as
    * `created` does, and UnresolvedError if the workflow was terminated.
    */
-  override async result(options?: WaitOptions): Promise<OrderResult> {
-    const result = await super.result(options);
-    return this.afterEnd ? result : orderResult(result);
+  override result(options: UntilParked): Promise<OrderResult | Parked<OrderState>>;
+  override result(options?: WaitOptions): Promise<OrderResult>;
+  override result({ until, ...wait }: Partial<UntilParked> = {}): Promise<OrderResult | Parked<OrderState>> {
+    const end = async () => {
+      const result = await super.result(wait);
+      return this.afterEnd ? result : orderResult(result);
+    };
+    return until ? this.orParked(end, { state: () => this.state(), wantsPerson }, wait) : end();
   }
 
   /**
@@ -86,17 +98,19 @@ export class OrderHandle extends RemoteRun<OrderWorkflow> {
    * Throws RefusedError, and NoWorkerError without an answer in `timeoutMs` (15 s).
    */
   async decide(decision: Decision, { signer, ...wait }: WaitOptions & SignOptions = {}): Promise<OrderState> {
-    checkTimeout(wait);
-    return this.tell(DECIDE_UPDATE, await this.chosen('decide', decision, { signer }), wait);
+    const decide = async () =>
+      this.tell<OrderState>(DECIDE_UPDATE, await this.chosen('decide', decision, { signer }), wait);
+    return this.within(wait, decide, 'decide');
   }
 
   /** Requests that nothing more is sent. An unsent order ends as OrderCancelled. */
-  async cancel(): Promise<void> {
-    // Temporal accepts the cancellation of an ended workflow and ignores it.
-    if (!(await this.isOpen())) {
+  async cancel(wait?: WaitOptions): Promise<void> {
+    const cancel = async () => {
+      // Temporal accepts the cancellation of an ended workflow and ignores it.
+      if (await this.isOpen()) return this.run.cancel();
       throw new RefusedError(this.received ? 'received' : 'order', this.orderId, 'cancellation', 'it has ended');
-    }
-    await callTemporal(this.client, () => this.run.cancel());
+    };
+    await callTemporal(this.client, cancel, wait);
   }
 
   /** Returns the update's order. After the workflow's end, it is the order of the result. */

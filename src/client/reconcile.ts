@@ -2,11 +2,12 @@ import type { Client } from '@temporalio/client';
 import { DEFAULT_ACCOUNT, ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW, reconcileWorkflowId } from '../contract/names.js';
 import { checkedReconcileInput } from '../contract/reconcile/input.js';
 import type { ReconcileInput, ReconcileProgress, ReconcileResult } from '../contract/reconcile/reconcile.js';
+import { bounded, type WaitOptions } from './bounded.js';
 import { accepted } from './checked-input.js';
 import { NotDecidedYetError } from './errors.js';
 import { errorOf, heartbeatOf, ofActivity, readFirstInput, resultOfRun, resultWith } from './history.js';
-import { checkTimeout, type WaitOptions, waitWithin } from './remote-run.js';
-import { callTemporal, startUnlessTaken } from './temporal-calls.js';
+import { waitWithin } from './remote-run.js';
+import { callTemporal, requireTemporal, startUnlessTaken } from './temporal-calls.js';
 
 /** Interval of progress reports while a reconciliation runs. */
 const TICK_MS = 1_000;
@@ -37,15 +38,20 @@ export async function reconcile(
   { onState, ...wait }: ReconcileOptions = {},
 ): Promise<ReconcileResult> {
   const { account = DEFAULT_ACCOUNT } = checkReconcileInput(input);
-  const timeoutMs = checkTimeout(wait);
-  const deadlineMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;
-  const runId = await start(client, account, input);
-  for (;;) {
-    const result = await resultWithin(client, account, runId, Math.min(TICK_MS, Math.max(1, deadlineMs - Date.now())));
-    if (result) return result;
-    onState?.(await stateOf(client, account));
-    if (Date.now() >= deadlineMs) throw new NotDecidedYetError('reconcile', account);
-  }
+  let runId: string | undefined;
+  const follow = async () => {
+    runId = await start(client, account, input);
+    for (;;) {
+      const result = await resultWithin(client, account, runId, TICK_MS);
+      if (result) return result;
+      onState?.(await stateOf(client, account));
+    }
+  };
+  return bounded(client, wait, follow, async () => {
+    // Without a run, the start may have been lost.
+    if (!runId) await requireTemporal(client);
+    throw new NotDecidedYetError('reconcile', account);
+  });
 }
 
 /** Starts a run, or finds the open run with the same input. Returns its run id. */
@@ -71,11 +77,8 @@ async function attach(client: Client, account: string, input: ReconcileInput): P
     (field) => (input[field] || undefined) !== (first.input[field] || undefined),
   );
   if (fields.length === 0) return runId;
-  throw new NotDecidedYetError(
-    'reconcile',
-    account,
-    `it was started with another ${fields.join(', ')}. Start again after its end`,
-  );
+  const reason = `it was started with another ${fields.join(', ')}. Start again after its end`;
+  throw new NotDecidedYetError('reconcile', account, { reason });
 }
 
 async function resultWithin(

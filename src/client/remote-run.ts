@@ -11,8 +11,9 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { type FieldError, INVALID_INPUT, messageOf } from '../contract/failures.js';
-import { ORDERS_TASK_QUEUE } from '../contract/names.js';
+import { ORDERS_TASK_QUEUE, searchAttribute } from '../contract/names.js';
 import { CHECK_TIMEOUT_MS, type Signature, type SignedRun, type SignedUpdate } from '../contract/signature.js';
+import { bounded, pause, type WaitOptions } from './bounded.js';
 import {
   BATCH_FAILURES,
   FailedError,
@@ -24,10 +25,11 @@ import {
   UnresolvedError,
 } from './errors.js';
 import { resultOfNewest, resultOfRun } from './history.js';
+import { isAccountServed } from './served.js';
 import { type SignOptions, signed } from './signing.js';
 import { standingOfFailure } from './standing.js';
 import {
-  type CallOptions,
+  CHECK_WITHIN,
   callTemporal,
   cameTooLate,
   isNobodyAnswering,
@@ -37,12 +39,22 @@ import {
 
 /** Maximum wait for an answer: the signature check takes most of it. */
 const ANSWER_TIMEOUT_MS = CHECK_TIMEOUT_MS + 5_000;
-/** Maximum wait of the check whether Temporal or a worker caused a time-out. */
-const CONFIRM_TIMEOUT_MS = 5_000;
+/** Pauses between looks whether a person has to decide. */
+const [FIRST_LOOK_MS, MAX_LOOK_MS] = [2_000, 10_000];
 
-/** Maximum wait in milliseconds, above 0. Default: as long as needed, possibly days. */
-export interface WaitOptions {
-  timeoutMs?: number;
+/** Order or batch that waits for a person. */
+export interface Parked<S> {
+  outcome: 'parked';
+  state: S;
+}
+
+/** `until: 'parked'`: waits for the end, or until a person has to decide. */
+export interface UntilParked extends WaitOptions {
+  until: 'parked';
+}
+
+function unlessNoWorker(error: unknown): undefined {
+  if (!(error instanceof NoWorkerError)) throw error;
 }
 
 /** Identifies the order or batch that callers talk to. */
@@ -92,8 +104,8 @@ export abstract class RemoteRun<W extends Workflow> {
   }
 
   /** Returns true while the workflow is open. Needs no worker. */
-  async isOpen(options?: CallOptions): Promise<boolean> {
-    return (await this.#describe(options)).status.name === 'RUNNING';
+  async isOpen(wait?: WaitOptions): Promise<boolean> {
+    return (await this.#describe(wait)).status.name === 'RUNNING';
   }
 
   /** Returns the run that a choice is for: the shown one, or the newest. */
@@ -111,15 +123,18 @@ export abstract class RemoteRun<W extends Workflow> {
     return signer ? signed(named, signer, { update, run }) : named;
   }
 
+  /** Bounds several steps that need a worker. Throws NoWorkerError when the time is over. */
+  protected within<T>(wait: WaitOptions, call: () => Promise<T>, update?: string): Promise<T> {
+    return waitWithin(this.client, { ...this.#about, ...wait }, call, () => this.#noWorker(update));
+  }
+
   /** Returns the answer of a query. Throws NoWorkerError if no worker answers within 15 s. */
-  ask<T>(query: string): Promise<T> {
-    const call = () => this.run.query<T>(query);
-    return waitWithin(this.client, { ...this.#about, timeoutMs: ANSWER_TIMEOUT_MS }, call, () => this.#noWorker());
+  ask<T>(query: string, { timeoutMs = ANSWER_TIMEOUT_MS, signal }: WaitOptions = {}): Promise<T> {
+    return this.within({ timeoutMs, signal }, () => this.run.query<T>(query));
   }
 
   /** Sends an update and returns its answer. Throws RefusedError with the reason, NoWorkerError. */
-  async tell<T>(update: string, argument: object, wait: WaitOptions = {}): Promise<T> {
-    const timeoutMs = checkTimeout(wait) ?? ANSWER_TIMEOUT_MS;
+  tell<T>(update: string, argument: object, { timeoutMs = ANSWER_TIMEOUT_MS, signal }: WaitOptions = {}): Promise<T> {
     const options = { args: [argument] as [object], updateId: randomUUID() };
     const { subject, id } = this.#about;
     const request = subject === 'batch' ? 'instruction' : 'decision';
@@ -136,7 +151,7 @@ export abstract class RemoteRun<W extends Workflow> {
         throw refusal('it has ended');
       }
     };
-    return waitWithin(this.client, { ...this.#about, timeoutMs }, call, () => this.#noWorker(update));
+    return this.within({ timeoutMs, signal }, call, update);
   }
 
   /** Returns the workflow's result. Throws as `wait` does. */
@@ -147,15 +162,34 @@ export abstract class RemoteRun<W extends Workflow> {
     return this.wait(result, options);
   }
 
+  /** Waits for an end, or until a person has to decide. Looks for that every few seconds. */
+  protected orParked<T, S>(
+    end: () => Promise<T>,
+    { state, wantsPerson }: { state: () => Promise<S>; wantsPerson: (state: S) => boolean },
+    wait: WaitOptions,
+  ): Promise<T | Parked<S>> {
+    const parked = async (): Promise<Parked<S>> => {
+      for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(1.5 * pauseMs, MAX_LOOK_MS)) {
+        const { typedSearchAttributes: shown } = await this.#describe();
+        const found = shown.get(searchAttribute.needsAttention) && (await state().catch(unlessNoWorker));
+        if (found && wantsPerson(found)) return { outcome: 'parked', state: found };
+        await pause(pauseMs);
+      }
+    };
+    return this.wait(() => Promise.race([end(), parked()]), wait);
+  }
+
   /** Runs a call that waits for the workflow. Throws NotDecidedYetError when the time is over. */
   async wait<T>(call: () => Promise<T>, options: WaitOptions = {}): Promise<T> {
-    return waitWithin(this.client, { ...this.#about, timeoutMs: checkTimeout(options) }, call, async () => {
-      if (!this.#isKnown) await this.isOpen({ timeoutMs: CONFIRM_TIMEOUT_MS });
-      throw new NotDecidedYetError(this.#about.subject, this.#about.id);
+    const { subject, id, account } = this.#about;
+    return waitWithin(this.client, { ...this.#about, ...options }, call, async () => {
+      const served = isAccountServed(this.client, account, CHECK_WITHIN).catch(() => undefined);
+      if (!this.#isKnown) await this.isOpen(CHECK_WITHIN);
+      throw new NotDecidedYetError(subject, id, { unserved: (await served) === false ? account : undefined });
     });
   }
 
-  async #describe(options?: CallOptions): Promise<WorkflowExecutionDescription> {
+  async #describe(options?: WaitOptions): Promise<WorkflowExecutionDescription> {
     try {
       const described = await callTemporal(this.client, () => this.run.describe(), options);
       this.#isKnown = true;
@@ -167,19 +201,9 @@ export abstract class RemoteRun<W extends Workflow> {
 
   /** Throws NoWorkerError. Asks Temporal first: a silent Temporal looks like a missing worker. */
   async #noWorker(update?: string): Promise<never> {
-    await this.isOpen({ timeoutMs: CONFIRM_TIMEOUT_MS });
+    await this.isOpen(CHECK_WITHIN);
     throw new NoWorkerError(ORDERS_TASK_QUEUE, update);
   }
-}
-
-/** Node fires longer timers at once. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
-
-/** Returns the wait, limited to what timers support. Throws InvalidInputError. */
-export function checkTimeout({ timeoutMs }: WaitOptions): number | undefined {
-  if (timeoutMs === undefined) return undefined;
-  if (Number.isFinite(timeoutMs) && timeoutMs > 0) return Math.min(timeoutMs, MAX_TIMEOUT_MS);
-  throw new InvalidInputError([{ field: 'timeoutMs', reason: 'must be a number of milliseconds above 0' }]);
 }
 
 /** Subject of a wait. `account` is set only for subjects that may be unknown. */
@@ -188,12 +212,12 @@ type About = { subject: FailedError['subject']; id?: string } & Partial<Pick<Run
 /** Waits for an answer and throws the library's errors. `over` runs when `timeoutMs` is over. */
 export async function waitWithin<T>(
   client: Client,
-  { timeoutMs, ...about }: About & WaitOptions,
+  { timeoutMs, signal, ...about }: About & WaitOptions,
   call: () => Promise<T>,
   over: () => T | Promise<T>,
 ): Promise<T> {
   try {
-    return timeoutMs === undefined ? await call() : await client.withDeadline(Date.now() + timeoutMs, call);
+    return await bounded(client, { timeoutMs, signal }, call, over);
   } catch (error) {
     if (timeoutMs === undefined || !isNobodyAnswering(error)) throw await explained(client, about, error);
   }

@@ -18,6 +18,7 @@ import {
 } from '../contract/names.js';
 import { fileOfPeriod, periodAt, validateScheduledBatchInput } from '../validation/batch-input.js';
 import { BatchHandle, planBatch } from './batches.js';
+import { bounded, type WaitOptions } from './bounded.js';
 import { accepted } from './checked-input.js';
 import { ConflictError, FailedError, InvalidInputError, NoWorkerError, UnknownIdError } from './errors.js';
 import {
@@ -29,8 +30,8 @@ import {
   specOf,
   validateScheduleInput,
 } from './schedule-spec.js';
-import { isAccountServed } from './service-calls.js';
-import { callTemporal } from './temporal-calls.js';
+import { isAccountServed } from './served.js';
+import { callTemporal, throwNoWorker } from './temporal-calls.js';
 
 /** Missed runs start within this time after an outage. Temporal's default is a year. */
 const CATCH_UP_MS = 3_600_000;
@@ -100,10 +101,15 @@ export class Schedules {
 
   /**
    * Creates a schedule, or finds the same one, and plans the file of its next run. Throws
-   * ConflictError, and InvalidInputError also if no run could start.
+   * ConflictError, and InvalidInputError also if no run could start; after a time-out, call again.
    */
-  async create(input: ScheduleInput): Promise<CreatedSchedule> {
+  async create(input: ScheduleInput, wait: WaitOptions = {}): Promise<CreatedSchedule> {
     const checked = accepted(validateScheduleInput(input));
+    const over = () => throwNoWorker(this.#client);
+    return bounded(this.#client, wait, () => this.#create(checked), over);
+  }
+
+  async #create(checked: ScheduleInput): Promise<CreatedSchedule> {
     const { plan, account = DEFAULT_ACCOUNT } = checked;
     const attached = !(await this.#createUnlessThere(checked));
     const description = await this.#call(plan, { account }, (handle) => handle.describe());
@@ -133,25 +139,27 @@ export class Schedules {
   async trigger(
     plan: string,
     { period, by }: { period: string; by?: string },
-    { account = DEFAULT_ACCOUNT }: PlanOptions = {},
+    { account = DEFAULT_ACCOUNT, ...wait }: PlanOptions & WaitOptions = {},
   ): Promise<{ workflowId: string; batch: BatchHandle }> {
+    return callTemporal(this.#client, () => this.#trigger(plan, { period, by }, account), wait);
+  }
+
+  async #trigger(plan: string, { period, by }: { period: string; by?: string }, account: string) {
     const input = actionInputOf(await this.#call(plan, { account }, (handle) => handle.describe()));
     const batch = by === undefined ? input.batch : { ...input.batch, startedBy: by };
     const args = [accepted(validateScheduledBatchInput({ ...input, batch, period }))] as [ScheduledBatchInput];
     const workflowId = `${scheduledBatchWorkflowId(account, plan)}-${period}`;
-    await callTemporal(this.#client, () =>
-      this.#client.workflow.start<ScheduledWorkflow>(SCHEDULED_BATCH_WORKFLOW, {
-        workflowId,
-        taskQueue: ORDERS_TASK_QUEUE,
-        args,
-        // The batch id prevents a second payment of a period. A trigger that found no file may be
-        // repeated.
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        typedSearchAttributes: [{ key: searchAttribute.account, value: account }],
-        staticSummary: `batch of plan ${plan}, period ${period}`,
-      }),
-    );
+    await this.#client.workflow.start<ScheduledWorkflow>(SCHEDULED_BATCH_WORKFLOW, {
+      workflowId,
+      taskQueue: ORDERS_TASK_QUEUE,
+      args,
+      // The batch id prevents a second payment of a period. A trigger that found no file may be
+      // repeated.
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      typedSearchAttributes: [{ key: searchAttribute.account, value: account }],
+      staticSummary: `batch of plan ${plan}, period ${period}`,
+    });
     return { workflowId, batch: new BatchHandle(this.#client, account, periodBatchId(plan, period)) };
   }
 

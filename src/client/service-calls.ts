@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
-import proto from '@temporalio/proto';
 import type { DepositAddressInput, DepositAddressResult } from '../contract/address/address.js';
 import { SERVICE_UNAVAILABLE } from '../contract/failures.js';
 import {
@@ -9,7 +8,6 @@ import {
   addressWorkflowId,
   DEFAULT_ACCOUNT,
   DEPOSIT_ADDRESS_WORKFLOW,
-  lookupTaskQueue,
   ORDERS_TASK_QUEUE,
   readWorkflowId,
   SERVICE_READ_WORKFLOW,
@@ -17,10 +15,11 @@ import {
 import type { OrderType } from '../contract/order/types.js';
 import type { ServiceReadInput } from '../contract/service-objects.js';
 import { holdsWallet, NO_WALLET } from '../contract/wallets.js';
-import { FailedError, InvalidInputError, NoWorkerError } from './errors.js';
+import type { WaitOptions } from './bounded.js';
+import { FailedError, InvalidInputError } from './errors.js';
 import { resultOfRun } from './history.js';
 import { waitWithin } from './remote-run.js';
-import { callTemporal, startUnlessTaken } from './temporal-calls.js';
+import { requireTemporal, startUnlessTaken, throwNoWorker } from './temporal-calls.js';
 
 /** A read gives up after 60 s. A longer silence means that no worker took it. */
 const READ_TIMEOUT_MS = 75_000;
@@ -44,6 +43,7 @@ export async function readService<T>(
   read: ServiceReadInput['read'],
   account = DEFAULT_ACCOUNT,
   query?: object,
+  { timeoutMs = READ_TIMEOUT_MS, signal }: WaitOptions = {},
 ): Promise<T> {
   requireFormat('account', account, ACCOUNT_FORMAT);
   const options: WorkflowStartOptions<(input: ServiceReadInput) => Promise<T>> = {
@@ -56,9 +56,7 @@ export async function readService<T>(
   };
   const execute = () =>
     client.workflow.execute<(input: ServiceReadInput) => Promise<T>>(SERVICE_READ_WORKFLOW, options);
-  return waitWithin(client, { subject: 'read', id: account, timeoutMs: READ_TIMEOUT_MS }, execute, () => {
-    throw new NoWorkerError(ORDERS_TASK_QUEUE);
-  });
+  return waitWithin(client, { subject: 'read', id: account, timeoutMs, signal }, execute, () => throwNoWorker(client));
 }
 
 function requireSameAddress({ address: wanted }: DepositAddressInput, { address: found }: DepositAddressResult): void {
@@ -78,6 +76,7 @@ type AddressWorkflow = (input: DepositAddressInput) => Promise<DepositAddressRes
 export async function createDepositAddress(
   client: Client,
   request: DepositAddressInput,
+  { timeoutMs = ADDRESS_TIMEOUT_MS, signal }: WaitOptions = {},
 ): Promise<DepositAddressResult> {
   const { account = DEFAULT_ACCOUNT, ref, address } = request;
   requireFormat('account', account, ACCOUNT_FORMAT);
@@ -95,24 +94,11 @@ export async function createDepositAddress(
     });
     return resultOfRun<AddressWorkflow>(client, workflowId);
   };
-  const about = { subject: 'address', id: ref, timeoutMs: ADDRESS_TIMEOUT_MS } as const;
-  const result = await waitWithin(client, about, create, () => {
-    throw new FailedError('address', ref, SERVICE_UNAVAILABLE, `no address yet; the creation of "${ref}" continues`);
+  const about = { subject: 'address', id: ref, timeoutMs, signal } as const;
+  const result = await waitWithin(client, about, create, async () => {
+    await requireTemporal(client);
+    throw new FailedError('address', ref, SERVICE_UNAVAILABLE, `no address yet; the creation of "${ref}" may continue`);
   });
   requireSameAddress(request, result);
   return result;
-}
-
-const { TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
-
-/** Returns true if a worker polled the account's look-up queue in the last minutes. */
-export async function isAccountServed(client: Client, account: string): Promise<boolean> {
-  const { pollers } = await callTemporal(client, () =>
-    client.workflowService.describeTaskQueue({
-      namespace: client.options.namespace,
-      taskQueue: { name: lookupTaskQueue(account) },
-      taskQueueType: TASK_QUEUE_TYPE_ACTIVITY,
-    }),
-  );
-  return (pollers ?? []).length > 0;
 }

@@ -34,7 +34,7 @@ const handleOf = (client: Client, input: OrderInput, options?: OrderHandleOption
   new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id, options);
 
 /** Returns the sentence for a start without an answer. A repeated start finds the run. */
-const unanswered = ({ order }: OrderInput): string =>
+export const unanswered = ({ order }: OrderInput): string =>
   `It is not known whether order ${maskWallets(order.order_id)} was started: send the same input under the same id again, which is safe`;
 
 /** Starts a checked order, or attaches to the run with its id. Throws ConflictError. */

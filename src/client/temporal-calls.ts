@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Client,
   Connection,
@@ -17,6 +16,7 @@ import {
   InternalWorkflowStartOptionsSymbol,
 } from '@temporalio/client/lib/internal.js';
 import { ApplicationFailure, NamespaceNotFoundError } from '@temporalio/common';
+import { ORDERS_TASK_QUEUE } from '../contract/names.js';
 import {
   GRPC,
   grpcStatus,
@@ -24,13 +24,16 @@ import {
   TemporalSetupError,
   TemporalUnreachableError,
 } from '../temporal.js';
+import { bounded, pause, requireRunning, type WaitOptions } from './bounded.js';
+import { NoWorkerError } from './errors.js';
 
 /** Time limit of a call to Temporal, so that a hanging server does not hang the caller. */
 const CALL_TIMEOUT_MS = 30_000;
+/** Time limit of the checks after a time-out. The caller waits for them. */
+export const CHECK_WITHIN = { timeoutMs: 500 };
 
 /** Options of a call to Temporal. Default of `timeoutMs`: 30 s. */
-export interface CallOptions {
-  timeoutMs?: number;
+export interface CallOptions extends WaitOptions {
   /** Sentence for the caller if Temporal does not answer, such as what may have been started. */
   unanswered?: string;
 }
@@ -55,11 +58,12 @@ const isAbortedUpdate = (error: unknown): boolean =>
   grpcStatus(error)?.details.includes('unexpected workflow task failure') ?? false;
 
 async function setupError(client: Client, details: string): Promise<TemporalSetupError> {
-  const command = await searchAttributesCommand(client).catch(() => undefined);
+  const command = await callTemporal(client, () => searchAttributesCommand(client)).catch(() => undefined);
   return new TemporalSetupError(details, command ? `Run: ${command}` : 'Check permissions and set-up of the namespace');
 }
 
-function unreachable(client: Client, because: string): TemporalUnreachableError {
+function unreachable(client: Client, reason: string, unanswered?: string): TemporalUnreachableError {
+  const because = unanswered ? `${reason}. ${unanswered}` : reason;
   const address = client.connection instanceof Connection ? client.connection.options.address : 'the given connection';
   return new TemporalUnreachableError(address, client.options.namespace, because);
 }
@@ -69,21 +73,21 @@ export async function translated(client: Client, error: unknown, unanswered?: st
   if (error instanceof NamespaceNotFoundError) return unreachable(client, 'no such namespace');
   const status = grpcStatus(error);
   if (!status) return error;
-  if (UNREACHABLE.includes(status.code)) {
-    return unreachable(client, unanswered ? `${status.details}. ${unanswered}` : status.details);
-  }
+  if (UNREACHABLE.includes(status.code)) return unreachable(client, status.details, unanswered);
   const refused = status.code === GRPC.invalidArgument || status.code === GRPC.permissionDenied;
   return refused ? setupError(client, status.details) : error;
 }
 
-/** Calls Temporal. Throws TemporalUnreachableError or TemporalSetupError. */
+/** Calls Temporal within limits. Throws TemporalUnreachableError and TemporalSetupError. */
 export async function callTemporal<T>(
   client: Client,
   call: () => Promise<T>,
-  { timeoutMs = CALL_TIMEOUT_MS, unanswered }: CallOptions = {},
+  { timeoutMs = CALL_TIMEOUT_MS, signal, unanswered }: CallOptions = {},
 ): Promise<T> {
   try {
-    return await client.withDeadline(Date.now() + timeoutMs, call);
+    return await bounded(client, { timeoutMs, signal }, call, () => {
+      throw unreachable(client, `no answer in ${timeoutMs} ms`, unanswered);
+    });
   } catch (error) {
     throw await translated(client, error, unanswered);
   }
@@ -122,13 +126,26 @@ const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [200, 10_000];
 /** Repeats an update with a fixed id: Temporal drops it if its workflow task fails. */
 export async function untilTaken<T>(update: () => Promise<T>): Promise<T> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+    // The call may have stopped while a signer or a pause ran.
+    requireRunning();
     try {
       return await update();
     } catch (error) {
       if (!isAbortedUpdate(error)) throw error;
     }
-    await sleep(pauseMs);
+    await pause(pauseMs);
   }
+}
+
+/** Throws TemporalUnreachableError after a time-out, unless Temporal answers now. */
+export async function requireTemporal(client: Client, unanswered?: string): Promise<void> {
+  await callTemporal(client, () => client.workflowService.getSystemInfo({}), { ...CHECK_WITHIN, unanswered });
+}
+
+/** Throws NoWorkerError. Asks Temporal first: a silent Temporal looks like a missing worker. */
+export async function throwNoWorker(client: Client): Promise<never> {
+  await requireTemporal(client);
+  throw new NoWorkerError(ORDERS_TASK_QUEUE);
 }
 
 /** Server's failure type of an update whose workflow ended first. */

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { Gauge, type Registry } from 'prom-client';
-import { firstPage, supersededRuns } from '../client/list-orders.js';
+import { firstPage, supersededRuns } from '../client/pages.js';
 import { ATTENTION_CODES } from '../contract/attention.js';
 import { quoted, searchAttribute } from '../contract/names.js';
 import { OPEN_STATUSES } from '../contract/service-objects.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { BatchHandle } from '../client/batches.js';
+import { type BatchHandle, wantsPerson } from '../client/batches.js';
 import type { SignOptions } from '../client/signing.js';
 import type { BatchApproval, BatchInstruction, BatchResult, BatchState } from '../contract/batch/batch.js';
 import { print } from '../print.js';
@@ -33,7 +33,7 @@ function followed({ self }: StarterIo, handle: BatchHandle): Followed<BatchState
     stateText: (state) => batchStateText(state),
     commands: (state) => batchCommands(self, account, state),
     progress: (state) => ({ line: batchLine(state), key: state?.phase ?? '' }),
-    wantsPerson: ({ phase }) => phase === 'awaitingApproval' || phase === 'paused',
+    wantsPerson,
     ended: (result) => ({ exitCode: exitCodeOfBatch(result), text: batchResultText(result) }),
   };
 }

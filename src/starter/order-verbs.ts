@@ -1,7 +1,8 @@
 import { type CheckOptions, checkOrderInput, checkWith } from '../client/checked-input.js';
 import { InvalidInputError } from '../client/errors.js';
-import type { OrderFilter } from '../client/list-orders.js';
-import type { OrderHandle } from '../client/order-handle.js';
+import type { OrderFilter, OrderListEntry } from '../client/list-orders.js';
+import { type OrderHandle, wantsPerson } from '../client/order-handle.js';
+import { MAX_PAGE } from '../client/pages.js';
 import type { SignOptions } from '../client/signing.js';
 import type { PaymentOrders, StartOptions } from '../client.js';
 import { maskName } from '../contract/masking.js';
@@ -30,9 +31,6 @@ const typedName = ({ orderId, received, afterEnd }: OrderHandle): string =>
 
 const waitedFor = ({ self }: StarterIo, handle: OrderHandle): string =>
   suggested(self, [`order wait ${typedName(handle)}`, ofAccount(handle.account)]);
-
-const wantsPerson = ({ phase, attention }: OrderState): boolean =>
-  phase === 'parked' || (attention?.allowed.length ?? 0) > 0;
 
 /** Returns an order in the form that `follow` shows. */
 export function followed({ self }: StarterIo, handle: OrderHandle): Followed<OrderState, OrderResult> {
@@ -85,7 +83,7 @@ export async function startOrder(
   const says = `starting order "${input.order.order_id}"; if this command is stopped, the order may have been started: the same command again is safe, never start it under another id`;
   return whileShowing(io.stderr, says, async () => {
     const handle = await orders.start(type, input, options);
-    const notServed = (await orders.isServed(handle.account)) ? undefined : NOT_SERVED(handle.account);
+    const notServed = handle.served === false ? NOT_SERVED(handle.account) : undefined;
     return { handle, report: await reportOfStart(followed(io, handle), handle.recovered ? RECOVERED : notServed) };
   });
 }
@@ -151,12 +149,19 @@ const OTHERS =
   'Batches, addresses and reconciliations that want a person: temporal workflow list --query "PaymentNeedsAttention = true"';
 
 /** Lists orders that Temporal knows. */
-export async function listOrders(io: StarterIo, orders: PaymentOrders, filter: OrderFilter): Promise<Report> {
-  const found = await orders.list(filter);
-  const isCut = found.length === filter.limit;
+export async function listOrders(
+  io: StarterIo,
+  orders: PaymentOrders,
+  { limit, ...filter }: OrderFilter & { limit: number },
+): Promise<Report> {
+  const found: OrderListEntry[] = [];
+  for await (const entry of orders.all({ ...filter, limit: Math.min(limit, MAX_PAGE) })) {
+    if (found.push(entry) === limit) break;
+  }
+  const isCut = found.length === limit;
   const text = [
     listText(found, io.stdout.columns),
-    ...(isCut ? [`the newest ${filter.limit}; there may be more: --limit`] : []),
+    ...(isCut ? [`the newest ${limit}; there may be more: --limit`] : []),
     ...(filter.needsAttention ? [OTHERS] : []),
   ];
   return { exitCode: EXIT.done, json: { orders: found }, text: text.join('\n') };

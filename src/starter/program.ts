@@ -87,7 +87,7 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
     .option('--reference <text>', 'only those with this reference')
     .option('--limit <n>', 'at most this many', parseWhole(1), 50);
   type ListOptions = CommonOptions &
-    Pick<OrderFilter, 'status' | 'reference' | 'limit'> & { attention?: true; batch?: string };
+    Pick<OrderFilter, 'status' | 'reference'> & { attention?: true; batch?: string; limit: number };
   verbs.add(list, async (connect, { account, status, attention, batch, reference, limit }: ListOptions) =>
     listOrders(io, await connect(), { account, status, needsAttention: attention, batchId: batch, reference, limit }),
   );

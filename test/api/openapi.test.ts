@@ -18,6 +18,7 @@ test('the document is OpenAPI 3.1 for a public validator, and names every route'
     'get /v1/addresses',
     'get /v1/balances',
     'get /v1/batches/{id}',
+    'get /v1/events',
     'get /v1/orders',
     'get /v1/orders/{id}',
     'get /v1/rates',

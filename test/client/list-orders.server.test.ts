@@ -8,7 +8,7 @@ import { payout, useClient } from './client.fixture.js';
 const fixture = useClient();
 
 const ids = async (filter: Parameters<typeof fixture.orders.list>[0]): Promise<string[]> =>
-  (await fixture.orders.list(filter)).map(({ orderId }) => orderId).toSorted();
+  (await fixture.orders.list(filter)).orders.map(({ orderId }) => orderId).toSorted();
 
 describe('the list', () => {
   it('filters by account, batch and limit, newest first', async () => {
@@ -31,7 +31,7 @@ describe('the list', () => {
     const handle = await fixture.orders.start('withdraw', { ...payout('list-3'), account: 'closed' });
     await fixture.namespace.client.workflow.getHandle(handle.workflowId).signal('end');
     await handle.result();
-    const closed = () => fixture.orders.list({ account: 'closed' });
+    const closed = async () => (await fixture.orders.list({ account: 'closed' })).orders;
     await expect.poll(closed, { timeout: 60_000 }).toEqual([
       expect.objectContaining({
         currencyFrom: 'usd',
@@ -48,7 +48,7 @@ describe('the list', () => {
       ['gone-1', 'lives-1'].map((id) => fixture.orders.start('withdraw', { ...payout(id), account })),
     );
     await fixture.namespace.client.workflow.getHandle(gone?.workflowId ?? '').terminate('by mistake');
-    const stopped = () => fixture.orders.list({ account, status: 'stopped' });
+    const stopped = async () => (await fixture.orders.list({ account, status: 'stopped' })).orders;
     await expect
       .poll(stopped, { timeout: 60_000 })
       .toEqual([expect.objectContaining({ orderId: 'gone-1', status: 'stopped', needsAttention: true })]);
@@ -65,7 +65,7 @@ describe('the list', () => {
     await fixture.namespace.client.workflow.getHandle(handle.workflowId).terminate('by mistake');
     const options = { ...orderStartOptions('withdraw', input), workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const };
     await fixture.namespace.client.workflow.start('withdraw', options);
-    const shown = async () => (await fixture.orders.list({ account })).map(({ status }) => status);
+    const shown = async () => (await fixture.orders.list({ account })).orders.map(({ status }) => status);
     await expect.poll(shown, { timeout: 60_000 }).toEqual(['open']);
   });
 
@@ -86,7 +86,7 @@ describe('the list', () => {
   it.each([
     [{ limit: 0 }, 'limit'],
     [{ limit: 1.5 }, 'limit'],
-    [{ limit: 10_001 }, 'limit'],
+    [{ limit: 1_001 }, 'limit'],
     [{ account: "x' OR 1=1" }, 'account'],
     [{ status: 'parkd' }, 'status: must be one of open, uncertain'],
   ])('refuses %j instead of finding none', async (filter, says) => {

@@ -135,6 +135,8 @@ describe('the result of an order that this caller started', () => {
       expect(await result).toMatchObject({ outcome: 'completed' });
       const made = Object.entries(line.calls()).map(([name, count]) => [name, count - (before[name] ?? 0)]);
       expect(made.filter(([, count]) => count)).toEqual([
+        // Once in a while: whether the account is served.
+        ['DescribeTaskQueue', 1],
         ['StartWorkflowExecution', 1],
         ['GetWorkflowExecutionHistory', 1],
       ]);
@@ -206,5 +208,22 @@ describe('a parked order', () => {
     const handle = await start('parked-2', 'parks');
     expect(await handle.decide(decision)).toMatchObject({ phase: 'following' });
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+  });
+});
+
+describe('a wait until a person has to decide', () => {
+  it('ends with the state of a parked order, and with the result once somebody has decided', async () => {
+    const handle = await start('until-1', 'parks');
+    const parked = await handle.result({ until: 'parked' });
+    expect(parked).toMatchObject({ outcome: 'parked', state: { phase: 'parked', revision: 3 } });
+    const decided = handle.result({ until: 'parked' });
+    await handle.decide({ action: 'close-absent', by: 'ann', reason: 'looked it up', revision: 3 });
+    expect(await decided).toMatchObject({ outcome: 'parked' });
+    expect(await handle.result({ until: 'parked' })).toMatchObject({ outcome: 'completed' });
+  });
+
+  it('keeps its limit', async () => {
+    const handle = await start('until-2');
+    await expect(handle.result({ until: 'parked', timeoutMs: 500 })).rejects.toMatchObject({ kind: 'notDecidedYet' });
   });
 });

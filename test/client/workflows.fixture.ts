@@ -5,8 +5,10 @@ import {
   defineSignal,
   defineUpdate,
   setHandler,
+  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
+import { searchAttribute } from '../../src/contract/names.js';
 import type { OrderInput, OrderResult } from '../../src/contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../../src/contract/order/messages.js';
 import type { Order } from '../../src/contract/service-objects.js';
@@ -58,6 +60,7 @@ async function order(input: OrderInput): Promise<OrderResult> {
   setHandler(end, () => {
     ended = true;
   });
+  if (script === 'parks') upsertSearchAttributes([{ key: searchAttribute.needsAttention, value: true }]);
   const reason = failureOf(script, failure);
   setHandler(created, async () => {
     if (script === 'never-created') await condition(() => false);

@@ -55,7 +55,8 @@ describe.concurrent('a receipt on a permanent address', () => {
     const { typedSearchAttributes: attributes } = await describeRun(handle.workflowId);
     expect(attributes.get(searchAttribute.orderUuid)).toBe(orderUuid);
     expect(attributes.get(searchAttribute.orderStatus)).toBe('completed');
-    const listed = async () => (await lab.orders.list({ limit: 1_000 })).find((entry) => entry.orderId === orderUuid);
+    const listed = async () =>
+      (await lab.orders.list({ limit: 1_000 })).orders.find((entry) => entry.orderId === orderUuid);
     const entry = { received: true, orderUuid, status: 'completed', currencyFrom: 'usdt', currencyTo: 'btc' };
     await vi.waitFor(async () => expect(await listed()).toMatchObject(entry), 10_000);
   });

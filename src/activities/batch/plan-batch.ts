@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, getClient, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { type BatchRow, type BatchSource, orderInputOf, readBatchSource } from '../../batch-files/source.js';
-import { isAccountServed } from '../../client/service-calls.js';
+import { isAccountServed } from '../../client/served.js';
 import type { PlanBatchInput } from '../../contract/batch/activities.js';
 import type { BatchInput, BatchPlan } from '../../contract/batch/batch.js';
 import { describeFieldErrors, type FieldError, INVALID_INPUT } from '../../contract/failures.js';

@@ -89,7 +89,9 @@ describe.concurrent('a batch that is interrupted', () => {
     expect(paused).toMatchObject(BOB);
     expect(executedOf(lab, rows)).toBe(progress.started);
     expect(progress.started).toBeLessThan(9);
-    const starts = (await lab.orders.list({ batchId: batch.batchId })).map(({ startedAt }) => startedAt.getTime());
+    const starts = (await lab.orders.list({ batchId: batch.batchId })).orders.map(({ startedAt }) =>
+      startedAt.getTime(),
+    );
     expect(Math.max(...starts)).toBeLessThan(pausedAtMs + 2_000);
     await batch.resume({ by: 'Bob', reason: 'all is well' });
     expect((await batch.result()).outcomes).toMatchObject({ completed: 9, notStarted: 0 });

@@ -51,7 +51,7 @@ test.each(['csv', 'ndjson', 'inline'])(
     expect(outcomes).toMatchObject({ completed: 2, refused: 0, conflict: 0 });
     expect(await lab.orders.order(first).result()).toMatchObject({ reference });
     expect(await lab.orders.order(second).result()).not.toHaveProperty('reference');
-    const listed = async () => (await lab.orders.list({ reference })).map(({ orderId }) => orderId);
+    const listed = async () => (await lab.orders.list({ reference })).orders.map(({ orderId }) => orderId);
     await expect.poll(listed, { timeout: 60_000 }).toEqual([first]);
 
     const lines: Record<string, string>[] = parse(await readFile(join(lab.folder, report?.path ?? '')), {

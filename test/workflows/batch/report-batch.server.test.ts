@@ -106,7 +106,7 @@ const foreignOrder = (order_id: string) =>
   });
 
 const parkedOrders = async (): Promise<string[]> =>
-  (await lab.orders.list({ status: 'parked' })).map(({ orderId }) => orderId);
+  (await lab.orders.list({ status: 'parked' })).orders.map(({ orderId }) => orderId);
 
 describe('the report of a batch', () => {
   let batch: { input: BatchInput; plan: BatchPlan; taken: number };

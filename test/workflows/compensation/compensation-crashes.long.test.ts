@@ -107,7 +107,7 @@ async function crashWorkers(isOver: () => boolean): Promise<void> {
 /** Decides on every parked order until all have ended: what is offered first, after two follow-ups `accept`. */
 async function operate(open: Map<string, OrderHandle>, isOver: () => boolean): Promise<void> {
   while (open.size > 0 && !isOver()) {
-    const parked = await lab.orders.list({ status: 'parked', limit: ORDERS });
+    const { orders: parked } = await lab.orders.list({ status: 'parked', limit: ORDERS });
     await Promise.all(parked.map(({ orderId }) => decideOnce(lab.orders.order(orderId)).catch(ignoreRestarts)));
     await sleep(1_000);
   }

@@ -35,7 +35,7 @@ async function startUncertain(label: string) {
 /** The order as the list of orders with a status shows it, once Temporal's visibility has it. */
 const listedAs = (orderId: string, status: string) =>
   vi.waitUntil(async () => {
-    const found = (await lab.orders.list({ status })).filter((order) => order.orderId === orderId);
+    const found = (await lab.orders.list({ status })).orders.filter((order) => order.orderId === orderId);
     return found.length > 0 && found;
   }, 60_000);
 

@@ -48,7 +48,7 @@ test('both come back in state, result, list and events, follow-ups have them, an
   expect(await lab.orders.order(`${orderId}.r1`).result()).toMatchObject({ outcome: 'completed', ...marks });
 
   const byId = (a: { orderId: string }, b: { orderId: string }) => (a.orderId < b.orderId ? -1 : 1);
-  const listed = async () => (await lab.orders.list({ reference: marks.reference })).toSorted(byId);
+  const listed = async () => (await lab.orders.list({ reference: marks.reference })).orders.toSorted(byId);
   await expect.poll(async () => (await listed()).length, { timeout: 60_000 }).toBe(2);
   expect(await listed()).toMatchObject(
     [orderId, `${orderId}.r1`].map((id) => ({ orderId: id, reference: marks.reference })),

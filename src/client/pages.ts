@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import {
+  type Client,
+  isGrpcServiceError,
+  type ListOptions,
+  ServiceError,
+  type WorkflowExecutionInfo,
+} from '@temporalio/client';
+import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
+import { quoted, RECONCILE_WORKFLOW } from '../contract/names.js';
+import { GRPC, grpcStatus } from '../temporal.js';
+import { InvalidInputError } from './errors.js';
+import { callTemporal } from './temporal-calls.js';
+
+/** Returns true for a run whose newer run, if there is one, is to be listed in its place. */
+export type IsDoubtful = (info: WorkflowExecutionInfo) => boolean;
+
+/** One page of runs. The last one has no token. */
+export interface RunPage {
+  runs: WorkflowExecutionInfo[];
+  /** Doubtful runs that have a newer run. */
+  superseded: WorkflowExecutionInfo[];
+  token?: Uint8Array | undefined;
+}
+
+/** Maximum page of Temporal. */
+export const MAX_PAGE = 1_000;
+
+/** Reads one page of runs, newest first. */
+export async function readPage(
+  client: Client,
+  { query, pageSize, token }: { query: string; pageSize: number; token?: Uint8Array | undefined },
+  isDoubtful: IsDoubtful,
+): Promise<RunPage> {
+  const { namespace, loadedDataConverter } = client.options;
+  const request = { namespace, query, pageSize, nextPageToken: token };
+  return callTemporal(client, async () => {
+    const { executions, nextPageToken } = await client.workflowService
+      .listWorkflowExecutions(request)
+      .catch((error: unknown) => {
+        throw token && grpcStatus(error)?.code === GRPC.invalidArgument ? badCursor() : error;
+      });
+    // Memos are not ours, and might be unreadable.
+    const found = (executions ?? []).map((raw) =>
+      executionInfoFromRaw(Object.assign(raw, { memo: null }), loadedDataConverter, raw, namespace),
+    );
+    const infos = await Promise.all(found);
+    const superseded = await supersededRuns(client, infos.filter(isDoubtful));
+    const runs = infos.filter(({ runId }) => !superseded.has(runId));
+    const left = infos.filter(({ runId }) => superseded.has(runId));
+    return { runs, superseded: left, ...(nextPageToken?.length && { token: nextPageToken }) };
+  });
+}
+
+/** Binds a cursor's content to its list. A damaged token would be an error of the server. */
+const sealOf = (content: Uint8Array, list: string): string =>
+  createHash('sha256').update(list).update(content).digest('base64url').slice(0, 12);
+
+/** Returns the cursor of a list with this content. */
+export const cursorOf = (content: Uint8Array, list: string): string =>
+  `${sealOf(content, list)}.${Buffer.from(content).toString('base64url')}`;
+
+const badCursor = (field = 'cursor'): InvalidInputError =>
+  new InvalidInputError([{ field, reason: 'must be the cursor of the page before, with the same filters' }]);
+
+/** Returns a cursor's content. Throws InvalidInputError for the cursor of another list. */
+export function contentOf(cursor: string, list: string, field?: string): Buffer {
+  const [seal, text = ''] = cursor.split('.');
+  const content = Buffer.from(text, 'base64url');
+  if (seal !== sealOf(content, list)) throw badCursor(field);
+  return content;
+}
+
+/** Maximum ids per request, and maximum runs to read. Further runs are treated as current. */
+const [MOST_IDS, MOST_RUNS] = [500, 1_000];
+
+/** Returns the runs that have a newer run of their id. Reconciliations never count. */
+export async function supersededRuns(
+  client: Pick<Client, 'workflow'>,
+  runs: readonly WorkflowExecutionInfo[],
+): Promise<ReadonlySet<string>> {
+  const closed = runs.filter(({ type, closeTime }) => type !== RECONCILE_WORKFLOW && closeTime !== undefined);
+  if (closed.length === 0) return new Set();
+  const ids = [...new Set(closed.map(({ workflowId }) => workflowId))].slice(0, MOST_IDS);
+  const oldest = new Date(Math.min(...closed.map(({ startTime }) => startTime.getTime())));
+  const query = [`WorkflowId IN (${ids.map(quoted).join(', ')})`, `StartTime >= ${quoted(oldest.toISOString())}`].join(
+    ' AND ',
+  );
+  const newest = new Map<string, number>();
+  const { runs: later } = await firstPage(client, { query, pageSize: MOST_RUNS });
+  for (const { workflowId, startTime } of later)
+    newest.set(workflowId, Math.max(startTime.getTime(), newest.get(workflowId) ?? 0));
+  const isSuperseded = ({ workflowId, startTime }: WorkflowExecutionInfo) =>
+    (newest.get(workflowId) ?? 0) > startTime.getTime();
+  return new Set(closed.filter(isSuperseded).map(({ runId }) => runId));
+}
+
+/** Returns a list's first page, up to the first unreadable workflow. `isWhole`: complete. */
+export async function firstPage(
+  { workflow }: Pick<Client, 'workflow'>,
+  options: ListOptions & { pageSize: number },
+): Promise<{ runs: WorkflowExecutionInfo[]; isWhole: boolean }> {
+  const runs: WorkflowExecutionInfo[] = [];
+  try {
+    for await (const info of workflow.list(options)) {
+      runs.push(info);
+      if (runs.length === options.pageSize) return { runs, isWhole: false };
+    }
+    return { runs, isWhole: true };
+  } catch (error) {
+    if (isGrpcServiceError(error) || error instanceof ServiceError) throw error;
+    return { runs, isWhole: false };
+  }
+}
