@@ -1,4 +1,5 @@
-export { Batches, BatchHandle, type BatchStart } from './client/batches.js';
+export type { BatchRowEntry, BatchRowFilter, BatchRowPage } from './client/batch-rows.js';
+export { Batches, BatchHandle, type BatchStart, type UploadOptions } from './client/batches.js';
 export type { WaitOptions } from './client/bounded.js';
 export type {
   DecidableOrder,
@@ -56,6 +57,7 @@ export type {
   ReportFile,
   SignedApproval,
 } from './contract/batch/batch.js';
+export type { BatchFormat, BatchUpload, UploadState } from './contract/batch/files.js';
 export {
   type EventHeaders,
   EventRefusedError,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { BATCH_MESSAGES } from '../../src/contract/batch/batch.js';
+import { BATCH_MESSAGES, MAX_INLINE_ROWS } from '../../src/contract/batch/batch.js';
 import { EVENT_KINDS, type EventKind } from '../../src/contract/events.js';
 import {
   BEGIN_UPDATE,
@@ -36,13 +36,7 @@ import {
 } from '../../src/shapes/order-schemas.js';
 import { shownOrder } from '../../src/shapes/parts.js';
 import { reconcileInput, reconcileResult } from '../../src/shapes/reconcile-schemas.js';
-import {
-  batchSchema,
-  MAX_INLINE_ROWS,
-  optionSchemas,
-  receivedSchema,
-  scheduledSchema,
-} from '../../src/validation/input-schemas.js';
+import { batchSchema, optionSchemas, receivedSchema, scheduledSchema } from '../../src/validation/input-schemas.js';
 import { orderSchemas } from '../../src/validation/request-schemas.js';
 import { batchRules, decisionRules, orderRules, receivedRules, requestRules, scheduledRules } from './input-rules.js';
 import type { JsonSchema, WireType } from './json-schema.js';

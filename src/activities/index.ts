@@ -1,6 +1,7 @@
 import { leanAnswer } from '../contract/order/lean.js';
 import { createAddressActivity, findAddressActivity } from './address/create-address.js';
 import { awaitBatchFileActivity } from './batch/await-batch-file.js';
+import { batchFilesActivity } from './batch/batch-files.js';
 import { planBatchActivity } from './batch/plan-batch.js';
 import { reportBatchActivity } from './batch/report-batch.js';
 import { runBatchActivity } from './batch/run-batch.js';
@@ -46,6 +47,7 @@ export const createActivities = (deps: ActivityDeps) => ({
   whySilent: whySilentActivity(deps),
   whereInLine: whereInLineActivity(deps),
   readService: readServiceActivity(deps),
+  batchFiles: batchFilesActivity(deps),
   createAddress: createAddressActivity(deps),
   readBalances: readBalancesActivity(deps),
   reconcileDay: reconcileDayActivity(deps),

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { BatchHandle } from '../client/batches.js';
+import type { Batches, BatchHandle } from '../client/batches.js';
 import { checkBatchInput } from '../client/checked-input.js';
 import { RefusedError } from '../client/errors.js';
 import type { PaymentOrders } from '../client.js';
@@ -13,7 +13,7 @@ import { batchSchema, optionSchemas } from '../validation/input-schemas.js';
 import { orderSchemas } from '../validation/request-schemas.js';
 import { batchBody } from './bodies.js';
 import { actorOf, allowedAccount, type Caller, requireAmounts } from './callers.js';
-import { accountQuery, answers, bodyBy, bodyOf, idParams } from './documents.js';
+import { accountQuery, answers, bodyBy, bodyOf, idParams, locationOf } from './documents.js';
 import type { Api } from './server.js';
 
 const formatChecks = z.enum(FORMAT_CHECKS).optional();
@@ -48,23 +48,35 @@ const requirePlanned = (caller: Caller, plan: BatchPlan | undefined): void =>
 
 const OTHER_DIGEST = 'the digest is not that of its plan';
 
-/** Adds the routes of batches. */
-export function addBatchRoutes(api: Api, { batches }: PaymentOrders): void {
-  const handleOf = (caller: Caller, batchId: string, { account }: { account?: string }): BatchHandle => {
-    return batches.handle(batchId, { account: allowedAccount(caller, account) });
-  };
-  const shown = async (handle: BatchHandle): Promise<unknown> => {
-    const { batchId, account } = handle;
-    return withoutWallets({ batchId, account, state: await handle.state() });
-  };
-  /** Plans only for keys with a limit, because a plan costs a workflow. */
-  const plannedFor = async (caller: Caller, { input, options }: ReturnType<typeof readBatch>): Promise<BatchInput> => {
-    if (!caller.key?.maxAmount) return input;
-    const plan = await batches.plan(input, options);
-    requirePlanned(caller, plan);
-    return input.file ? { ...input, file: { ...input.file, sha256: plan.sha256 } } : input;
-  };
+export function handleOf(
+  batches: Batches,
+  caller: Caller,
+  { params, query }: { params: { id: string }; query: { account?: string | undefined } },
+): BatchHandle {
+  return batches.handle(params.id, { account: allowedAccount(caller, query.account) });
+}
 
+export const aboutOne = { params: idParams, querystring: accountQuery };
+
+async function shown(handle: BatchHandle): Promise<unknown> {
+  const { batchId, account } = handle;
+  return withoutWallets({ batchId, account, state: await handle.state() });
+}
+
+/** Plans only for keys with a limit, because a plan costs a workflow. */
+async function plannedFor(
+  batches: Batches,
+  caller: Caller,
+  { input, options }: ReturnType<typeof readBatch>,
+): Promise<BatchInput> {
+  if (!caller.key?.maxAmount) return input;
+  const plan = await batches.plan(input, options);
+  requirePlanned(caller, plan);
+  return input.file ? { ...input, file: { ...input.file, sha256: plan.sha256 } } : input;
+}
+
+/** Adds the routes of batches, except those of their files. */
+export function addBatchRoutes(api: Api, { batches }: PaymentOrders): void {
   api.post('/v1/batches::plan', {
     config: { verbs: ['start', 'read'] },
     schema: {
@@ -83,51 +95,54 @@ export function addBatchRoutes(api: Api, { batches }: PaymentOrders): void {
     config: { verbs: ['start'] },
     schema: {
       summary: 'Starts a batch, or returns the same one',
-      description: 'Rows inline, or a file below BATCH_DIR of the workers. Idempotent by batchId or by the rows.',
+      description:
+        'Rows inline, or a file: uploaded, or below BATCH_DIR of the workers. Idempotent by batchId or by the rows.',
       body: startBody,
       response: answers({
         201: 'Temporal has the batch',
         200: 'The same batch was started before',
         409: 'The id has another input (fields)',
+        413: 'The body is larger than 128 KiB: upload the rows as a file',
       }),
     },
     handler: async (request, reply) => {
       const { caller } = request;
       const read = bodyOf(request, (value) => readBatch(value, caller));
-      const { batchId, account, attached } = await batches.start(await plannedFor(caller, read), read.options);
-      const query = account === DEFAULT_ACCOUNT ? '' : `?account=${account}`;
-      reply.code(attached ? 200 : 201).header('location', `/v1/batches/${encodeURIComponent(batchId)}${query}`);
+      const { batchId, account, attached } = await batches.start(await plannedFor(batches, caller, read), read.options);
+      reply.code(attached ? 200 : 201).header('location', locationOf('batches', batchId, account));
       return { batchId, account, attached };
     },
   });
-
-  const aboutOne = { params: idParams, querystring: accountQuery };
-  const refusals = { 404: 'Temporal has no such batch', 409: 'Refused: read the state again' };
 
   api.get('/v1/batches/:id', {
     config: { verbs: ['read'] },
     schema: {
       summary: 'Shows a batch',
       ...aboutOne,
-      response: answers({ 200: ['Its state', batchBody], ...refusals }),
+      response: answers({ 200: ['Its state', batchBody], ...REFUSALS }),
     },
-    handler: async ({ caller, params, query }) => shown(handleOf(caller, params.id, query)),
+    handler: async (request) => shown(handleOf(batches, request.caller, request)),
   });
 
-  /** Adds a route that sends an update to a batch and answers with its state. */
-  function addUpdate<B extends z.ZodType>(
+  addInstructions(api, batches);
+}
+
+const REFUSALS = { 404: 'Temporal has no such batch', 409: 'Refused: read the state again' };
+
+/** Adds the routes that send an update to a batch, and answer with its state. */
+function addInstructions(api: Api, batches: Batches): void {
+  function add<B extends z.ZodType>(
     name: 'approve' | 'pause' | 'resume' | 'stop',
     { verbs, summary, body }: { verbs: readonly Verb[]; summary: string; body: B },
     update: (handle: BatchHandle, given: z.output<B>, caller: Caller) => Promise<void>,
   ): void {
-    const response = answers({ 200: ['The state after it', batchBody], ...refusals });
+    const response = answers({ 200: ['The state after it', batchBody], ...REFUSALS });
     api.post(`/v1/batches/:id/${name}`, {
       config: { verbs },
       schema: { summary, ...aboutOne, body: body as z.ZodType, response },
       handler: async (request) => {
-        const { caller, params, query } = request;
-        const handle = handleOf(caller, params.id, query);
-        await update(handle, bodyBy(request, body), caller);
+        const handle = handleOf(batches, request.caller, request);
+        await update(handle, bodyBy(request, body), request.caller);
         // The update succeeded, so a missing state must not become an error.
         return shown(handle).catch(() => ({ batchId: handle.batchId, account: handle.account }));
       },
@@ -135,7 +150,7 @@ export function addBatchRoutes(api: Api, { batches }: PaymentOrders): void {
   }
 
   const approve = { verbs: ['approve'], summary: 'Approves the plan with this digest', body: approveBody } as const;
-  addUpdate('approve', approve, async (handle, given, caller) => {
+  add('approve', approve, async (handle, given, caller) => {
     if (caller.key?.maxAmount) {
       const { plan } = await handle.state();
       requirePlanned(caller, plan);
@@ -146,16 +161,16 @@ export function addBatchRoutes(api: Api, { batches }: PaymentOrders): void {
   });
 
   const resume = { verbs: ['approve'], summary: 'Continues after a pause', body: resumeBody } as const;
-  addUpdate('resume', resume, async (handle, given, caller) => {
+  add('resume', resume, async (handle, given, caller) => {
     if (caller.key?.maxAmount) requirePlanned(caller, (await handle.state()).plan);
     await handle.resume({ ...given, by: actorOf(caller, 'by', given.by) });
   });
 
   const halt = { verbs: ['start', 'approve'], body: haltBody } as const;
-  addUpdate('pause', { ...halt, summary: 'Starts no more orders until resume' }, (handle, { by, reason }, caller) =>
+  add('pause', { ...halt, summary: 'Starts no more orders until resume' }, (handle, { by, reason }, caller) =>
     handle.pause({ reason, by: actorOf(caller, 'by', by) }),
   );
-  addUpdate('stop', { ...halt, summary: 'Starts no more orders at all' }, (handle, { by, reason }, caller) =>
+  add('stop', { ...halt, summary: 'Starts no more orders at all' }, (handle, { by, reason }, caller) =>
     handle.stop({ reason, by: actorOf(caller, 'by', by) }),
   );
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { accepted, checkWith, type ParsedInput } from '../client/checked-input.js';
-import { ACCOUNT_FORMAT } from '../contract/names.js';
+import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/names.js';
 import { checkedBy } from '../validation/field-errors.js';
 import { shownName } from '../validation/request-schemas.js';
 
@@ -24,6 +24,10 @@ export const queryNumber = (min: number, max: number) =>
 /** Path of a route about one id. */
 export const idParams = z.strictObject({ id: z.string().min(1).max(200) });
 
+/** Returns the path that shows an order or a batch. */
+export const locationOf = (kind: 'orders' | 'batches', id: string, account: string): string =>
+  `/v1/${kind}/${encodeURIComponent(id)}${account === DEFAULT_ACCOUNT ? '' : `?account=${account}`}`;
+
 const problem = z.looseObject({
   type: z.string(),
   title: z.string(),
@@ -43,12 +47,15 @@ const COMMON: Readonly<Record<string, string>> = {
 };
 
 /** Returns the answers of a route, with their bodies, for the OpenAPI document. */
-export function answers(own: Readonly<Record<string, string | readonly [string, z.ZodType]>>): Record<string, unknown> {
+export function answers(
+  own: Readonly<Record<string, string | readonly [string, z.ZodType]>>,
+  found = 'application/json',
+): Record<string, unknown> {
   const all = Object.entries({ ...COMMON, ...own });
   const shown = all.map(([status, answer]) => {
     const isProblem = Number(status) >= 400;
     const [description, body = z.looseObject({})] = [answer].flat();
-    const type = isProblem ? 'application/problem+json' : 'application/json';
+    const type = isProblem ? 'application/problem+json' : found;
     return [status, { description, content: { [type]: { schema: isProblem ? problem : body } } }];
   });
   return Object.fromEntries(shown);

@@ -26,7 +26,7 @@ const TITLES: Readonly<Record<number, string>> = {
   404: 'There is no such thing',
   409: 'The request does not fit what exists',
   413: 'The body is too large',
-  415: 'The body must be JSON',
+  415: 'The body has another content type than the route',
   422: 'The input is not valid',
   429: 'Too many requests',
   500: 'The API failed',
@@ -52,6 +52,7 @@ const STATUS: Readonly<Record<string, number>> = {
   BatchNotApproved: 409,
   BatchFileUnusable: 422,
   BatchStopped: 409,
+  NotWritten: 503,
   ServiceRejected: 422,
   ServiceUnavailable: 503,
   KeyRefused: 503,
@@ -68,8 +69,8 @@ const OWN_DETAIL: Readonly<Record<string, string>> = {
 
 /** Details of errors that fastify raises before a handler. */
 const UNREAD: Readonly<Record<number, string>> = {
-  413: 'The body is larger than the limit of this route, so nothing was started. Send less, or use a batch file',
-  415: 'The body is not application/json, so nothing was started. Send JSON with that content type',
+  413: 'The body is larger than the limit of this route, so nothing was started. Send less; upload many rows in parts: PUT /v1/batch-files/{sha256}/{part}',
+  415: 'The body has another content type than this route takes, so nothing was started. Send application/json, or a part of a batch file as text/csv or application/x-ndjson',
 };
 const UNREADABLE = 'The request cannot be read, so nothing was started. Correct it and send it again';
 

@@ -13,6 +13,7 @@ import { createAllowance } from '../http-port/allowance.js';
 import { openPort, type Port } from '../http-port/port.js';
 import { checkedBy } from '../validation/field-errors.js';
 import { readJson } from '../validation/json-input.js';
+import { addBatchFileRoutes } from './batch-files.js';
 import { addBatchRoutes } from './batches.js';
 import { authenticate, type Caller, requireVerb } from './callers.js';
 import { docsPage } from './docs-page.js';
@@ -169,6 +170,7 @@ export function createApi({ orders, keys, log, whyNotReady, within, onAnswer, ..
     addOrderReads(api, orders);
     addOrderDecisions(api, orders);
     addBatchRoutes(api, orders);
+    addBatchFileRoutes(api, orders);
     addServiceRoutes(api, orders);
     addEventRoutes(api, orders);
   });

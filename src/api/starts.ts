@@ -15,7 +15,7 @@ import { optionSchemas } from '../validation/input-schemas.js';
 import { orderSchemas } from '../validation/request-schemas.js';
 import { startedOrder } from './bodies.js';
 import { allowedAccount, amountsOf, beyondAmounts, type Caller, requireAmounts } from './callers.js';
-import { answers, bodyOf, queryNumber } from './documents.js';
+import { answers, bodyOf, locationOf, queryNumber } from './documents.js';
 import { entryOf } from './orders.js';
 import { Refusal } from './problems.js';
 import type { Api } from './server.js';
@@ -53,9 +53,6 @@ function readStart(value: unknown, caller: Caller): Start {
   }
   throw new InvalidInputError(wrong);
 }
-
-const locationOf = ({ orderId, account }: OrderHandle): string =>
-  `/v1/orders/${encodeURIComponent(orderId)}${account === DEFAULT_ACCOUNT ? '' : `?account=${account}`}`;
 
 const NOT_SERVED =
   'Temporal accepted the order, but no worker serves its account or has taken it yet. It waits and nothing is lost. Repeat the same request, which is safe, and never start it under another id';
@@ -98,7 +95,7 @@ export function addStarts(api: Api, orders: PaymentOrders): void {
       const { wait = 10 } = request.query;
       const order = await createdWithin(handle, wait);
       const { orderId, account, attached = false } = handle;
-      reply.header('location', locationOf(handle));
+      reply.header('location', locationOf('orders', handle.orderId, handle.account));
       if (order) {
         reply.code(attached ? 200 : 201);
         return withoutWallets({ orderId, account, attached, order });

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
-import { constants, open, realpath } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { constants, type FileHandle, open, realpath } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { BATCH_FILE_UNUSABLE } from '../contract/batch/batch.js';
+import { MAX_FILE_MIB } from '../contract/batch/files.js';
 import { type FieldError, INVALID_INPUT } from '../contract/failures.js';
 
 /** Error of an unusable batch file; nothing was sent. `problem` quotes no cell. */
@@ -25,7 +27,6 @@ export const badFile = (problem: string, field = 'file'): BatchFileError =>
 export const unusableFile = (problem: string, field = 'file'): BatchFileError =>
   new BatchFileError(BATCH_FILE_UNUSABLE, field, problem);
 
-const MAX_FILE_MIB = 32;
 const MAX_FILE_BYTES = MAX_FILE_MIB * 1024 * 1024;
 /** Maximum line in bytes, several times a payout to a hundred cards. */
 const MAX_LINE_BYTES = 64 * 1024;
@@ -43,7 +44,7 @@ export interface BatchBytes {
 
 /** Reads a regular file below `batchDir` without following links. Throws BatchFileError. */
 export async function readBatchFile(batchDir: string, path: string, sha256?: string): Promise<BatchBytes> {
-  const file = await readPlainFile(join(batchDir, relativePath(path))).catch(explain);
+  const file = await withPlainFile(batchDir, path, readWhole);
   if (sha256 !== undefined && sha256 !== file.sha256) {
     throw unusableFile('its content was changed: it has another hash than the one given', 'file.sha256');
   }
@@ -59,32 +60,53 @@ function relativePath(path: string): string {
   return path;
 }
 
-async function readPlainFile(whole: string): Promise<BatchBytes> {
+/** Opens a regular file below `folder` without following links, for `read`. Throws BatchFileError. */
+export async function withPlainFile<T>(
+  folder: string,
+  path: string,
+  read: (handle: FileHandle, stats: Stats) => Promise<T>,
+  variable = 'BATCH_DIR',
+): Promise<T> {
+  const explain = explainFor(variable);
+  const whole = join(folder, relativePath(path));
   // O_NONBLOCK: opening a named pipe would wait for its writer.
-  const handle = await open(whole, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const handle = await open(whole, flags).catch(explain);
   try {
-    if ((await realpath(whole)) !== whole) throw badFile('leads through a symbolic link', 'file.path');
+    await refuseLinks(whole).catch(explain);
     const stats = await handle.stat();
     if (!stats.isFile()) throw badFile('is no regular file', 'file.path');
-    if (stats.size > MAX_FILE_BYTES) throw badFile(`the file is larger than ${MAX_FILE_MIB} MiB; split it`);
-    const bytes = await handle.readFile();
-    if (bytes.length === 0) throw badFile('the file is empty');
-    return { bytes, sha256: hash('sha256', bytes), modifiedMs: stats.mtimeMs };
+    return await read(handle, stats).catch(explain);
   } finally {
     await handle.close();
   }
 }
 
-/** Throws the batch file's error for a file system error. Other errors may be retried. */
-function explain(error: unknown): never {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT' || code === 'ENOTDIR') throw unusableFile('there is no such file below BATCH_DIR', 'file.path');
-  if (code === 'ELOOP') throw badFile('leads through a symbolic link', 'file.path');
-  if (code === 'ENXIO') throw badFile('is no regular file', 'file.path');
-  if (code === 'ENAMETOOLONG') throw badFile('is too long', 'file.path');
-  if (code === 'EACCES' || code === 'EPERM') throw unusableFile('the worker may not read it', 'file.path');
-  throw error;
+/** Throws BatchFileError for a path that leads through a symbolic link. */
+export async function refuseLinks(path: string): Promise<void> {
+  if ((await realpath(path)) !== path) throw badFile('leads through a symbolic link', 'file.path');
 }
+
+async function readWhole(handle: FileHandle, { size, mtimeMs: modifiedMs }: Stats): Promise<BatchBytes> {
+  if (size > MAX_FILE_BYTES) throw badFile(`the file is larger than ${MAX_FILE_MIB} MiB; split it`);
+  const bytes = await handle.readFile();
+  if (bytes.length === 0) throw badFile('the file is empty');
+  return { bytes, sha256: hash('sha256', bytes), modifiedMs };
+}
+
+/** Throws the batch file's error for a file system error. Other errors may be retried. */
+const explainFor =
+  (variable: string) =>
+  (error: unknown): never => {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      throw unusableFile(`there is no such file below ${variable}`, 'file.path');
+    if (code === 'ELOOP') throw badFile('leads through a symbolic link', 'file.path');
+    if (code === 'ENXIO') throw badFile('is no regular file', 'file.path');
+    if (code === 'ENAMETOOLONG') throw badFile('is too long', 'file.path');
+    if (code === 'EACCES' || code === 'EPERM') throw unusableFile('the worker may not read it', 'file.path');
+    throw error;
+  };
 
 /** Yields lines without LF or CRLF. Throws BatchFileError for a too long line. */
 export function* linesOf(bytes: Buffer): Generator<Buffer, undefined> {

@@ -1,13 +1,12 @@
 import { hash } from 'node:crypto';
 import type { BatchFile, BatchInput } from '../contract/batch/batch.js';
+import { type BatchFormat, MAX_ROWS } from '../contract/batch/files.js';
 import type { WithdrawRequest } from '../contract/order/request.js';
 import { apart } from '../validation/batch-input.js';
 import { BATCH_FILE_ENDING } from '../validation/input-schemas.js';
 import { readJson } from '../validation/json-input.js';
 import { type RowContent, readCsvRow, readHeader } from './csv-rows.js';
 import { type BatchBytes, badFile, linesOf, readBatchFile, textOf, unusableFile } from './read-file.js';
-
-const MAX_ROWS = 100_000;
 
 /** One unchecked row of a batch. */
 export interface BatchRow extends RowContent {
@@ -26,7 +25,7 @@ export interface BatchSource {
   modifiedMs?: number;
   /** Header line of a CSV file, also for the rejected rows. */
   header?: string;
-  format: 'csv' | 'ndjson';
+  format: BatchFormat;
   /**
    * Yields the rows after the first `taken` ones. Calls `skipped` with the number of empty rows at
    * the end. Throws BatchFileError.
@@ -48,7 +47,7 @@ export async function readBatchSource(
   return fileSource(await readBatchFile(directories.batchDir, path, plan?.sha256 ?? batch.file.sha256), format);
 }
 
-function formatOf(path: string): 'csv' | 'ndjson' {
+function formatOf(path: string): BatchFormat {
   const [ending] = BATCH_FILE_ENDING.exec(path) ?? [];
   if (!ending) throw badFile('must end in .csv, .ndjson or .jsonl', 'file.path');
   return ending.toLowerCase() === '.csv' ? 'csv' : 'ndjson';
@@ -56,7 +55,7 @@ function formatOf(path: string): 'csv' | 'ndjson' {
 
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
-function fileSource({ bytes: whole, ...file }: BatchBytes, format: 'csv' | 'ndjson'): BatchSource {
+function fileSource({ bytes: whole, ...file }: BatchBytes, format: BatchFormat): BatchSource {
   const isMarked = whole.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   const bytes = isMarked ? whole.subarray(BYTE_ORDER_MARK.length) : whole;
   refuseOtherFormats(bytes, format);
@@ -147,7 +146,7 @@ const BEGINNINGS: readonly [sign: RegExp, problem: string][] = [
 ];
 
 /** Signs of the wrong text format, with advice. */
-const OF_FORMAT: Readonly<Record<'csv' | 'ndjson', readonly [sign: RegExp, problem: string][]>> = {
+const OF_FORMAT: Readonly<Record<BatchFormat, readonly [sign: RegExp, problem: string][]>> = {
   csv: [[/^\s*[[{]/, 'is JSON: write one object a line, and name the file .ndjson']],
   ndjson: [
     [/^\s*\[/, 'is a JSON array: write one object a line, without the brackets and the commas behind objects'],
@@ -163,7 +162,7 @@ const CTRL_Z = '\x1a';
 const HEAD_BYTES = 64 * 1024;
 
 /** Refuses files that are not CSV or NDJSON in UTF-8, by their start. Throws BatchFileError. */
-function refuseOtherFormats(bytes: Buffer, format: 'csv' | 'ndjson'): void {
+function refuseOtherFormats(bytes: Buffer, format: BatchFormat): void {
   const text = bytes.toString('latin1', 0, HEAD_BYTES);
   const found = [...BEGINNINGS, ...OF_FORMAT[format]].find(([sign]) => sign.test(text));
   if (found) throw badFile(found[1]);

@@ -3,6 +3,7 @@ import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import {
   BATCH_MESSAGES,
   type BatchApproval,
+  type BatchFile,
   type BatchInput,
   type BatchInstruction,
   type BatchPlan,
@@ -11,6 +12,7 @@ import {
   type BatchState,
   isProgress,
 } from '../contract/batch/batch.js';
+import type { BatchFormat, BatchUpload, UploadState } from '../contract/batch/files.js';
 import { batchInputDifferences } from '../contract/differences/starts.js';
 import {
   BULK_WITHDRAW_WORKFLOW,
@@ -21,9 +23,11 @@ import {
   ORDERS_TASK_QUEUE,
   searchAttribute,
 } from '../contract/names.js';
+import { readReport, upload, uploadPart, withUploadedRows } from './batch-files.js';
+import { type BatchRowFilter, type BatchRowPage, batchRows } from './batch-rows.js';
 import { bounded, type WaitOptions } from './bounded.js';
 import { type CheckOptions, checkBatchInput } from './checked-input.js';
-import { ConflictError, FailedError, NoWorkerError } from './errors.js';
+import { ConflictError, FailedError, NotDecidedYetError, NoWorkerError } from './errors.js';
 import { heartbeatOf, ofActivity, readFirstInput, resultWith } from './history.js';
 import { type Parked, RemoteRun, type UntilParked, waitWithin } from './remote-run.js';
 import type { SignOptions } from './signing.js';
@@ -99,6 +103,42 @@ export class BatchHandle extends RemoteRun<BatchWorkflow> {
     return until ? this.orParked(end, { state: () => this.state(), wantsPerson }, wait) : end();
   }
 
+  /**
+   * Returns one page of its rows in their order, also those not started, as a worker reads them.
+   * Throws InvalidInputError, and FailedError if the file is gone.
+   */
+  async rows({ timeoutMs, signal, ...filter }: BatchRowFilter & WaitOptions = {}): Promise<BatchRowPage> {
+    const { client, account, workflowId } = this;
+    const read = async () => {
+      // Throws UnknownIdError.
+      await this.isOpen();
+      const { input } = await callTemporal(client, () => readFirstInput<BatchInput>(client, workflowId));
+      // A start that pinned no file reads the one of its plan.
+      const unpinned = input.file && !input.file.sha256 ? input.file : undefined;
+      const sha256 = unpinned && (await this.state()).plan?.sha256;
+      return batchRows(client, account, unpinned ? { file: { ...unpinned, sha256 } } : input, filter);
+    };
+    return bounded(client, { timeoutMs, signal }, read, () => throwNoWorker(client));
+  }
+
+  /**
+   * Returns the report of an ended batch (CSV, wallets masked), or with `rejected` its rows without
+   * an order (as sent, with wallets); undefined if there is none. Throws as `result` does,
+   * NotDecidedYetError and FailedError (the file is gone).
+   */
+  async report({
+    rejected = false,
+    ...wait
+  }: { rejected?: boolean } & WaitOptions = {}): Promise<Buffer | undefined> {
+    const read = async () => {
+      if (await this.isOpen()) throw new NotDecidedYetError('batch', this.batchId);
+      const result = await this.result();
+      const file = rejected ? result.rejected : result.report;
+      return file && readReport(this.client, this.account, file);
+    };
+    return bounded(this.client, wait, read, () => throwNoWorker(this.client));
+  }
+
   /** Returns the progress by the activity's heartbeat, newer than the workflow's. */
   async #liveProgress(): Promise<BatchProgress | undefined> {
     const { client } = this;
@@ -113,6 +153,12 @@ export class BatchHandle extends RemoteRun<BatchWorkflow> {
 /** Input of `plan` and `start`. Default `batchId`: the first 16 hex digits of the rows' hash. */
 export type BatchStart = Omit<BatchInput, 'planOnly'>;
 
+/** Format of an upload, and its account. */
+export interface UploadOptions {
+  account?: string;
+  format: BatchFormat;
+}
+
 /** Bulk withdrawals. Every method may throw TemporalUnreachableError. */
 export class Batches {
   readonly #client: Client;
@@ -122,11 +168,11 @@ export class Batches {
   }
 
   /**
-   * Checks the whole file and returns its plan. Starts no order. Throws InvalidInputError,
-   * FailedError (bad rows by line, missing file) and NoWorkerError.
+   * Checks all rows and returns their plan; more than 200 rows or 50,000 bytes are uploaded as a
+   * file. Throws InvalidInputError, FailedError (bad rows by line, missing file) and NoWorkerError.
    */
-  async plan(input: BatchStart, options?: CheckOptions & WaitOptions): Promise<BatchPlan> {
-    return planBatch(this.#client, checkBatchInput(input, options), options);
+  plan(input: BatchStart, options: CheckOptions & WaitOptions = {}): Promise<BatchPlan> {
+    return this.#within(options, async () => planBatch(this.#client, await this.#accepted(input, options)));
   }
 
   /**
@@ -134,10 +180,10 @@ export class Batches {
    * runs again; rows that have an order are not paid twice. After an abort or a time-out, start the
    * same batch again.
    */
-  async start(input: BatchStart, options: CheckOptions & WaitOptions = {}): Promise<BatchHandle> {
-    const given = checkBatchInput(input, options);
-    const { batchId, file } = given;
-    const start = async () => {
+  start(input: BatchStart, options: CheckOptions & WaitOptions = {}): Promise<BatchHandle> {
+    return this.#within(options, async () => {
+      const given = await this.#accepted(input, options);
+      const { batchId, file } = given;
       if (batchId !== undefined && (file === undefined || file.sha256 !== undefined)) {
         return startBatch(this.#client, { ...given, batchId });
       }
@@ -147,8 +193,35 @@ export class Batches {
         batchId: batchId ?? defaultBatchId(sha256),
         ...(file && { file: { ...file, sha256 } }),
       });
-    };
-    return bounded(this.#client, options, start, () => throwNoWorker(this.#client));
+    });
+  }
+
+  /**
+   * Uploads a CSV or NDJSON file (at most 32 MiB) to BATCH_DIR of the workers, and returns it for
+   * `plan` and `start`. Throws InvalidInputError and NoWorkerError.
+   */
+  upload(
+    bytes: Uint8Array,
+    { account = DEFAULT_ACCOUNT, format, ...wait }: UploadOptions & WaitOptions,
+  ): Promise<BatchFile> {
+    return this.#within(wait, () => upload(this.#client, account, Buffer.from(bytes), format));
+  }
+
+  /**
+   * Stores one part (at most 1 MiB, counting from 1) and returns the missing ones, or the file.
+   * Throws InvalidInputError, also if all parts together have another hash.
+   */
+  uploadPart(about: BatchUpload, part: number, bytes: Uint8Array, wait: WaitOptions = {}): Promise<UploadState> {
+    return this.#within(wait, () => uploadPart(this.#client, about, part, bytes));
+  }
+
+  #within<T>(wait: WaitOptions, call: () => Promise<T>): Promise<T> {
+    return bounded(this.#client, wait, call, () => throwNoWorker(this.#client));
+  }
+
+  /** Returns the checked input, with its rows in a file if they are many. */
+  async #accepted(input: BatchStart, options: CheckOptions): Promise<BatchInput> {
+    return withUploadedRows(this.#client, checkBatchInput(input, options), options);
   }
 
   /** Returns the handle of a batch. Sends no request: an unknown id shows at the first call. */

@@ -29,9 +29,12 @@ export function checkOrderInput<T extends OrderType>(type: T, input: unknown, op
   );
 }
 
-/** Returns the checked input of a batch. Throws InvalidInputError with every bad field. */
+/**
+ * Returns the checked input of a batch, except rows beyond the inline limits, which the upload
+ * checks. Throws InvalidInputError with every bad field.
+ */
 export const checkBatchInput = (input: unknown, { formatChecks }: CheckOptions = {}): BatchInput =>
-  accepted(validateBatchInput(input, formatChecks));
+  accepted(validateBatchInput(input, formatChecks, true));
 
 /** Value of a file or body, and the amounts in it that were numbers. */
 export type ParsedInput = Omit<JsonInput, 'problem'>;

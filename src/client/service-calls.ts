@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { Client, WorkflowStartOptions } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { DepositAddressInput, DepositAddressResult } from '../contract/address/address.js';
+import type { BatchFilesInput } from '../contract/batch/files.js';
 import { SERVICE_UNAVAILABLE } from '../contract/failures.js';
 import {
   ACCOUNT_FORMAT,
   ADDRESS_REF_FORMAT,
   addressWorkflowId,
+  BATCH_FILES_WORKFLOW,
   DEFAULT_ACCOUNT,
   DEPOSIT_ADDRESS_WORKFLOW,
   ORDERS_TASK_QUEUE,
@@ -38,24 +40,40 @@ function requireFormat(field: string, value: string, format: RegExp): void {
 }
 
 /** Has a worker read from the service and returns the answer's `data`. */
-export async function readService<T>(
+export function readService<T>(
   client: Client,
   read: ServiceReadInput['read'],
   account = DEFAULT_ACCOUNT,
   query?: object,
+  wait?: WaitOptions,
+): Promise<T> {
+  const input: ServiceReadInput = { account, read, ...(query === undefined ? {} : { query: { ...query } }) };
+  return askWorker(client, SERVICE_READ_WORKFLOW, account, `read ${read}`, [input], wait);
+}
+
+/** Has a worker answer a question about batch files. `bytes`: a part of an upload, compressed. */
+export const askAboutFiles = <T>(client: Client, input: BatchFilesInput, bytes?: Uint8Array): Promise<T> =>
+  askWorker(client, BATCH_FILES_WORKFLOW, input.account, `files: ${input.act}`, bytes ? [input, bytes] : [input]);
+
+/** Runs a short workflow that asks a worker of the account. */
+async function askWorker<T>(
+  client: Client,
+  workflow: string,
+  account: string,
+  staticSummary: string,
+  args: [input: object, bytes?: Uint8Array],
   { timeoutMs = READ_TIMEOUT_MS, signal }: WaitOptions = {},
 ): Promise<T> {
   requireFormat('account', account, ACCOUNT_FORMAT);
-  const options: WorkflowStartOptions<(input: ServiceReadInput) => Promise<T>> = {
-    workflowId: readWorkflowId(account, randomUUID()),
-    taskQueue: ORDERS_TASK_QUEUE,
-    args: [{ account, read, ...(query === undefined ? {} : { query: { ...query } }) }],
-    staticSummary: `read ${read}`,
-    // No caller waits longer. Without a worker, such reads would pile up.
-    workflowExecutionTimeout: READ_TIMEOUT_MS,
-  };
   const execute = () =>
-    client.workflow.execute<(input: ServiceReadInput) => Promise<T>>(SERVICE_READ_WORKFLOW, options);
+    client.workflow.execute<(input: object, bytes?: Uint8Array) => Promise<T>>(workflow, {
+      workflowId: readWorkflowId(account, randomUUID()),
+      taskQueue: ORDERS_TASK_QUEUE,
+      args,
+      staticSummary,
+      // No caller waits longer. Without a worker, such reads would pile up.
+      workflowExecutionTimeout: READ_TIMEOUT_MS,
+    });
   return waitWithin(client, { subject: 'read', id: account, timeoutMs, signal }, execute, () => throwNoWorker(client));
 }
 

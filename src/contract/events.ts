@@ -43,6 +43,9 @@ export const EVENT_TEXTS = [
   'batch_id',
   'reference',
   'rows',
+  /** Path of the report below REPORT_DIR, and the hash (hex) of its bytes. */
+  'report',
+  'report_sha256',
   'currency_from',
   'currency_to',
   'amount_from',

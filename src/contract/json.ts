@@ -30,6 +30,14 @@ export function markGivenTwice<T>(value: T, json: string): T {
   return key === undefined ? value : ({ ...value, [`${key}${MARK}`]: true } as T);
 }
 
+/** Returns the JSON of a value with sorted keys and without absent fields: one text per value. */
+export const sortedJson = (value: unknown): string =>
+  JSON.stringify(value, (_key, child: unknown) =>
+    typeof child === 'object' && child !== null && !Array.isArray(child)
+      ? Object.fromEntries(Object.entries(child).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : child,
+  );
+
 /** Returns the value of a JSON text, or `otherwise` if it is no JSON. */
 export function jsonOr(text: string, otherwise?: unknown): unknown {
   try {

@@ -20,6 +20,7 @@ export const BATCH_ROW_PRIORITY = 4;
 
 /* Types of workflows that are not orders. */
 export const SERVICE_READ_WORKFLOW = 'serviceRead';
+export const BATCH_FILES_WORKFLOW = 'batchFiles';
 export const DEPOSIT_ADDRESS_WORKFLOW = 'depositAddress';
 export const RECEIVED_DEPOSIT_WORKFLOW = 'receivedDeposit';
 export const ORDER_AFTER_END_WORKFLOW = 'orderAfterEnd';

@@ -1,4 +1,10 @@
-import { type BatchInput, inlineBytes, MAX_INLINE_BYTES, type ScheduledBatchInput } from '../contract/batch/batch.js';
+import {
+  type BatchInput,
+  fitsInline,
+  MAX_INLINE_BYTES,
+  MAX_INLINE_ROWS,
+  type ScheduledBatchInput,
+} from '../contract/batch/batch.js';
 import type { FieldError } from '../contract/failures.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import { checkedBy, type FormatChecks, presentable } from './field-errors.js';
@@ -12,28 +18,30 @@ export function apart<Row extends { order?: unknown }>(row: Row): Row & { refere
   return { ...row, order, reference };
 }
 
-/** Errors of the rows, by the same rules as single orders: `rows[3].amount`. */
-function rowErrors(
-  { account: name, rows = [], compensation, resend }: BatchInput,
-  formatChecks: FormatChecks,
+/** Returns the errors of a row, by the same rules as single orders: `rows[3].amount`. */
+export function rowErrors(
+  { account: name, rows, compensation, resend }: BatchInput,
+  index: number,
+  formatChecks: FormatChecks = 'refuse',
 ): FieldError[] {
-  return rows.flatMap((order, index) => {
-    const input = { account: name ?? DEFAULT_ACCOUNT, ...apart({ order }), compensation, resend };
-    const checked = validateOrderInput('withdraw', input, { formatChecks });
-    if ('input' in checked) return [];
-    const nameOf = (field: string) =>
-      field === 'reference' ? `rows[${index}].reference` : field.replace(/^order/, `rows[${index}]`);
-    return checked.errors.map(({ field, reason }) => ({ field: nameOf(field), reason }));
-  });
+  const input = { account: name ?? DEFAULT_ACCOUNT, ...apart({ order: rows?.[index] }), compensation, resend };
+  const checked = validateOrderInput('withdraw', input, { formatChecks });
+  if ('input' in checked) return [];
+  const nameOf = (field: string) =>
+    field === 'reference' ? `rows[${index}].reference` : field.replace(/^order/, `rows[${index}]`);
+  return checked.errors.map(({ field, reason }) => ({ field: nameOf(field), reason }));
 }
 
-function batchRules(input: BatchInput, formatChecks: FormatChecks): FieldError[] {
-  const errors = rowErrors(input, formatChecks);
+function batchRules(input: BatchInput, formatChecks: FormatChecks, uploads: boolean): FieldError[] {
+  const isInline = fitsInline(input);
+  const rows = isInline ? [...(input.rows?.keys() ?? [])] : [];
+  const errors = rows.flatMap((index) => rowErrors(input, index, formatChecks));
   if ((input.file === undefined) === (input.rows === undefined)) {
     errors.push({ field: 'file', reason: 'exactly one of file and rows is needed' });
   }
-  if (inlineBytes(input) > MAX_INLINE_BYTES) {
-    errors.push({ field: 'rows', reason: `are more than ${MAX_INLINE_BYTES} bytes; send them in a file` });
+  if (!isInline && !(uploads && input.rows)) {
+    const limits = `${MAX_INLINE_ROWS} rows or ${MAX_INLINE_BYTES} bytes`;
+    errors.push({ field: 'rows', reason: `are more than ${limits}; send them in a file` });
   }
   if (input.approvalExpiresMs !== undefined && input.approval !== 'required') {
     errors.push({ field: 'approvalExpiresMs', reason: "only with approval 'required'" });
@@ -41,13 +49,17 @@ function batchRules(input: BatchInput, formatChecks: FormatChecks): FieldError[]
   return errors;
 }
 
-/** Checks the input of a batch as far as that goes without its file; every bad field is named, never throws. */
+/**
+ * Returns the checked input of a batch, or every bad field; never throws. With `uploads`, rows
+ * beyond the inline limits pass unchecked.
+ */
 export function validateBatchInput(
   input: unknown,
   formatChecks: FormatChecks = 'refuse',
+  uploads = false,
 ): { input: BatchInput } | { errors: FieldError[] } {
   const checked = checkedBy(batchSchema, input);
-  const errors = 'errors' in checked ? [] : batchRules(checked.input, formatChecks);
+  const errors = 'errors' in checked ? [] : batchRules(checked.input, formatChecks, uploads);
   return errors.length === 0 ? checked : { errors: presentable(errors) };
 }
 

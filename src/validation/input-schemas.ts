@@ -73,7 +73,6 @@ export const receivedSchema = z.strictObject({
 });
 
 export type ReceivedDepositInput = z.infer<typeof receivedSchema>;
-export const MAX_INLINE_ROWS = 200;
 export const MAX_IN_FLIGHT = 500;
 /** Maximum wait for an approval or a file: 90 days. */
 const MAX_WAIT_MS = 90 * 86_400_000;
@@ -132,8 +131,9 @@ export const batchSchema = z.strictObject({
         .optional(),
     })
     .optional(),
-  // Each row is checked as an order, with the reference beside its request.
-  rows: z.array(z.custom<WithdrawRequest & Pick<OptionShapes, 'reference'>>()).min(1).max(MAX_INLINE_ROWS).optional(),
+  // Each row is checked as an order, with the reference beside its request. Limits depend on
+  // whether the rows can be uploaded.
+  rows: z.array(z.custom<WithdrawRequest & Pick<OptionShapes, 'reference'>>()).min(1).optional(),
   /** Starts rows again whose ids ended without an order. */
   again: z.boolean().optional(),
   planOnly: z.boolean().optional(),

@@ -58,7 +58,8 @@ export async function bulkWithdraw(
     try {
       const result = await runBatch(run);
       enter(run, 'done', 'nothing');
-      emit(run, 'batch.ended', { outcome: result.outcomes.completed === result.rows ? 'completed' : 'incomplete' });
+      const outcome = result.outcomes.completed === result.rows ? 'completed' : 'incomplete';
+      emit(run, 'batch.ended', { outcome, report: result.report?.path, report_sha256: result.report?.sha256 });
       await condition(allHandlersFinished);
       return result;
     } catch (error) {

@@ -14,4 +14,4 @@ export {
 export { receivedDeposit } from './received-deposit.js';
 export { reconcile } from './reconcile.js';
 export { scheduledBatch } from './scheduled-batch.js';
-export { serviceRead } from './service-read.js';
+export { batchFiles, serviceRead } from './service-read.js';

@@ -59,8 +59,8 @@ export function put(outbox: Outbox, type: EventKind, facts: Facts, later = false
   if (!later) void handOver(outbox);
 }
 
-/** Words and numbers, but no text in which something private could stand. */
-const PLAIN = /^[\w.:/#-]{1,130}$/;
+/** Words and numbers, but no text in which something private could stand. The longest is a path. */
+const PLAIN = /^[\w.:/#-]{1,180}$/;
 
 const textsOf = (facts: Facts): Partial<EventData> =>
   Object.fromEntries(

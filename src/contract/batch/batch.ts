@@ -23,11 +23,16 @@ export type {
 export const DEFAULT_IN_FLIGHT = 100;
 /** Currencies of one batch; payloads of plan and progress may not exceed 100 KB. */
 export const MAX_CURRENCIES = 50;
-/** Longest batch input as JSON, because every step writes it into the history. */
+/** Limits of a batch input (as JSON), because every step writes it into the history. */
+export const MAX_INLINE_ROWS = 200;
 export const MAX_INLINE_BYTES = 50_000;
 
 /** Bytes of a batch input as JSON in UTF-8. */
 export const inlineBytes = (input: BatchInput): number => new TextEncoder().encode(JSON.stringify(input)).length;
+
+/** Returns true if the rows fit into the workflow's input. */
+export const fitsInline = (input: BatchInput): boolean =>
+  (input.rows?.length ?? 0) <= MAX_INLINE_ROWS && inlineBytes(input) <= MAX_INLINE_BYTES;
 
 export type { BatchInput, ScheduledBatchInput } from '../../validation/input-schemas.js';
 

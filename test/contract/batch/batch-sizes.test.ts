@@ -6,9 +6,10 @@ import {
   type BatchResult,
   MAX_CURRENCIES,
   MAX_INLINE_BYTES,
+  MAX_INLINE_ROWS,
   type OpenRow,
 } from '../../../src/contract/batch/batch.js';
-import { MAX_IN_FLIGHT, MAX_INLINE_ROWS } from '../../../src/validation/input-schemas.js';
+import { MAX_IN_FLIGHT } from '../../../src/validation/input-schemas.js';
 
 const LIMIT = 100_000;
 

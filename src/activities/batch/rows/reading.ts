@@ -4,19 +4,13 @@ import type { RowContent } from '../../../batch-files/csv-rows.js';
 import { unusableFile } from '../../../batch-files/read-file.js';
 import type { BatchSource } from '../../../batch-files/source.js';
 import type { PlannedRows } from '../../../contract/batch/activities.js';
+import { sortedJson } from '../../../contract/json.js';
 
 /** Rows between two turns of the worker's other tasks. */
 const ROWS_A_TURN = 100;
 
 /** Returns the hex SHA-256 of a value's JSON with sorted keys and without absent fields. */
-export function digestOf(value: unknown): string {
-  const sorted = JSON.stringify(value, (_key, child: unknown) =>
-    typeof child === 'object' && child !== null && !Array.isArray(child)
-      ? Object.fromEntries(Object.entries(child).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : child,
-  );
-  return hash('sha256', sorted);
-}
+export const digestOf = (value: unknown): string => hash('sha256', sortedJson(value));
 
 /** Hex SHA-256 of the orders of a batch's rows with their references, in their order. */
 export class OrdersHash {

@@ -1,0 +1,89 @@
+import { hash, randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { BATCH_FILE_UNUSABLE } from '../contract/batch/batch.js';
+import type { BatchUpload, UploadState } from '../contract/batch/files.js';
+import { INVALID_INPUT, NotWrittenError, systemCodeOf } from '../contract/failures.js';
+import { BatchFileError, badFile, readBatchFile, refuseLinks } from './read-file.js';
+
+/** Only the worker's user may read uploads: they name payees. */
+const MODE = { folder: 0o700, file: 0o600 };
+
+/**
+ * Stores a given part of an upload below `batchDir`, and joins all parts once none is missing.
+ * Throws BatchFileError and NotWrittenError.
+ */
+export async function storePart(
+  batchDir: string,
+  upload: BatchUpload,
+  given?: { part: number; bytes: Buffer },
+): Promise<UploadState> {
+  try {
+    return await store(batchDir, upload, given);
+  } catch (error) {
+    if (error instanceof BatchFileError && error.failureType === INVALID_INPUT) throw error;
+    const code = systemCodeOf(error);
+    // Another upload of the same file has just joined its parts: the next attempt finds the file.
+    if (error instanceof BatchFileError || code === 'ENOENT') throw new Error('the parts were joined or removed');
+    throw new NotWrittenError('the upload', 'BATCH_DIR', code);
+  }
+}
+
+async function store(
+  batchDir: string,
+  { account, sha256, format, parts }: BatchUpload,
+  given?: { part: number; bytes: Buffer },
+): Promise<UploadState> {
+  const file = { path: `uploads/${account}/${sha256}.${format}`, sha256 };
+  const levels = ['uploads', `uploads/${account}`, `uploads/${account}/${sha256}`].map((path) => join(batchDir, path));
+  const folder = levels.at(-1) ?? '';
+  const remove = () => rm(folder, { recursive: true, force: true });
+  if (await isThere(batchDir, file)) return remove().then(() => ({ missing: [], file }));
+  for (const level of levels) {
+    await mkdir(level, { recursive: true, mode: MODE.folder });
+    await refuseLinks(level);
+  }
+  // Parts of another size must not be mixed with these.
+  const names = Array.from({ length: parts }, (_, index) => `${index + 1}-of-${parts}.part`);
+  if (given) await write(folder, join(folder, names[given.part - 1] ?? ''), given.bytes);
+  const present = new Set(await readdir(folder));
+  const missing = names.flatMap((name, index) => (present.has(name) ? [] : [index + 1]));
+  if (missing.length > 0) {
+    if (!given || !(await isThere(batchDir, file))) return { missing };
+    // Another upload of the same file joined its parts before this one came.
+    return remove().then(() => ({ missing: [], file }));
+  }
+  const all = await Promise.all(names.map((name) => readBatchFile(folder, name)));
+  const bytes = Buffer.concat(all.map((part) => part.bytes));
+  if (hash('sha256', bytes) !== sha256) {
+    await remove();
+    throw badFile(
+      'the parts have another hash than the one given; they were removed: send all of them again',
+      'sha256',
+    );
+  }
+  await write(folder, join(batchDir, file.path), bytes);
+  await remove();
+  return { missing: [], file };
+}
+
+/** Returns true if the file is complete. A damaged one is replaced. */
+async function isThere(batchDir: string, { path, sha256 }: { path: string; sha256: string }): Promise<boolean> {
+  try {
+    await readBatchFile(batchDir, path, sha256);
+    return true;
+  } catch (error) {
+    if (error instanceof BatchFileError && error.failureType === BATCH_FILE_UNUSABLE) return false;
+    throw error;
+  }
+}
+
+/** Writes a file under a temporary name in `folder`, so that readers only see complete ones. */
+async function write(folder: string, target: string, bytes: Buffer): Promise<void> {
+  const temporary = join(folder, `.${randomUUID()}.tmp`);
+  await writeFile(temporary, bytes, { flag: 'wx', mode: MODE.file, flush: true });
+  await rename(temporary, target);
+  // Without this, a power loss may undo the rename.
+  const handle = await open(dirname(target));
+  await handle.sync().finally(() => handle.close());
+}
