@@ -18,6 +18,9 @@ test('the document is OpenAPI 3.1 for a public validator, and names every route'
     'get /v1/addresses',
     'get /v1/balances',
     'get /v1/batches/{id}',
+    'get /v1/batches/{id}/rejected',
+    'get /v1/batches/{id}/report',
+    'get /v1/batches/{id}/rows',
     'get /v1/events',
     'get /v1/orders',
     'get /v1/orders/{id}',
@@ -33,6 +36,7 @@ test('the document is OpenAPI 3.1 for a public validator, and names every route'
     'post /v1/orders/{id}/cancel',
     'post /v1/orders/{id}/decisions',
     'post /v1/orders:check',
+    'put /v1/batch-files/{sha256}/{part}',
   ]);
   const start = JSON.stringify(body.paths['/v1/orders'].post.requestBody);
   for (const field of ['order_type', 'wallet_details', 'amount_to', 'compensation', 'again'])

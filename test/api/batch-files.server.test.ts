@@ -1,0 +1,153 @@
+import { hash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PART_BYTES } from '../../src/contract/batch/files.js';
+import { cardNumber } from '../support/batch-files.js';
+import { newOrderId } from '../support/lab.js';
+import { type BatchLab, csvOf, executedOf, openBatchLab, testRows } from '../workflows/batch/batches.fixture.js';
+import { apiKey, runApi } from './api.fixture.js';
+
+let lab: BatchLab;
+let api: Awaited<ReturnType<typeof runApi>>;
+beforeAll(async () => {
+  lab = await openBatchLab({ workflowThread: false });
+  const keys = [
+    apiKey('ann-key', { name: 'ann' }),
+    apiKey('eu-key', { accounts: ['eu'] }),
+    apiKey('reader', { verbs: ['read'] }),
+  ];
+  api = await runApi(lab.orders, { keys });
+});
+afterAll(() => lab?.close());
+
+const get = (path: string, key = 'ann-key') => api.call('GET', `/v1/batches/${path}`, undefined, key);
+
+interface Part {
+  sha256: string;
+  part: number;
+  parts: number;
+  key?: string;
+  type?: string;
+  query?: string;
+}
+
+async function put(bytes: Buffer, { sha256, part, parts, key = 'ann-key', type = 'text/csv', query = '' }: Part) {
+  const response = await fetch(`${api.url}/v1/batch-files/${sha256}/${part}?parts=${parts}${query}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${key}`, 'content-type': type },
+    body: new Uint8Array(bytes),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+const withLog = () => api.lines.join('\n');
+
+test('a CSV file is uploaded in parts, started, listed, and its report is that of the worker', async () => {
+  const rows = testRows('api-file', 2);
+  const bytes = Buffer.from(csvOf(rows));
+  const [sha256, half] = [hash('sha256', bytes), Math.floor(bytes.length / 2)];
+  const about = { sha256, parts: 2 };
+  const second = await put(bytes.subarray(half), { ...about, part: 2 });
+  expect(second).toEqual({ status: 200, body: { missing: [1] } });
+  const file = { path: `uploads/default/${sha256}.csv`, sha256 };
+  expect(await put(bytes.subarray(0, half), { ...about, part: 1 })).toEqual({
+    status: 200,
+    body: { missing: [], file },
+  });
+  expect(await put(bytes.subarray(0, half), { ...about, part: 1 })).toEqual({
+    status: 200,
+    body: { missing: [], file },
+  });
+  const batchId = newOrderId('api-file');
+  const started = await api.call('POST', '/v1/batches', { batchId, file }, 'ann-key');
+  expect(started).toMatchObject({ status: 201 });
+  expect(started.headers.get('location')).toBe(`/v1/batches/${batchId}`);
+  const early = await get(`${batchId}/report`);
+  if (early.status !== 200) expect(early).toMatchObject({ status: 503, body: { code: 'notDecidedYet' } });
+  const result = await lab.orders.batches.handle(batchId).result();
+  expect(executedOf(lab, rows)).toBe(2);
+  const report = await get(`${batchId}/report`, 'reader');
+  expect(report).toMatchObject({
+    status: 200,
+    body: await readFile(join(lab.folder, result.report?.path ?? ''), 'utf8'),
+  });
+  expect(report.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+  expect(await get(`${batchId}/rejected`)).toMatchObject({ status: 404, body: { code: 'unknown' } });
+  // Rejected rows hold wallets.
+  expect(await get(`${batchId}/rejected`, 'reader')).toMatchObject({ status: 403 });
+  const states = async () => (await get(`${batchId}/rows?limit=1`)).body;
+  await expect.poll(states, { timeout: 20_000 }).toMatchObject({
+    rows: [{ row: 1, orderId: rows[0]?.id, state: 'completed' }],
+    cursor: '1',
+  });
+  const last = await get(`${batchId}/rows?limit=1&cursor=1`);
+  expect(last.body).toMatchObject({ rows: [{ row: 2, orderId: rows[1]?.id }] });
+  expect(last.body).not.toHaveProperty('cursor');
+  expect(withLog()).not.toContain(cardNumber(1));
+});
+
+test('rows of a stopped batch come back as they were sent', async () => {
+  const rows = testRows('api-rejected', 3, (row) => (row === 1 ? 'after_ms=3000' : ''));
+  const bytes = Buffer.from(csvOf(rows));
+  const sha256 = hash('sha256', bytes);
+  const { body } = await put(bytes, { sha256, part: 1, parts: 1 });
+  const batchId = newOrderId('api-rejected');
+  await api.call('POST', '/v1/batches', { batchId, file: body.file, maxInFlight: 1 }, 'ann-key');
+  const batch = lab.orders.batches.handle(batchId);
+  await expect.poll(async () => (await batch.state()).progress.started, { timeout: 60_000 }).toBeGreaterThan(0);
+  await api.call('POST', `/v1/batches/${batchId}/stop`, { reason: 'enough' }, 'ann-key');
+  await batch.result();
+  const rejected = await get(`${batchId}/rejected`);
+  expect(rejected).toMatchObject({ status: 200, body: expect.stringContaining(cardNumber(3)) });
+  expect(rejected.body.split('\n')[0]).toBe(csvOf([]).split('\n')[0]);
+});
+
+test('wrong parts are refused, each by its field', async () => {
+  const bytes = Buffer.from(csvOf(testRows('api-wrong', 1)));
+  const sha256 = hash('sha256', bytes);
+  const about = { sha256, part: 1, parts: 1 };
+  const wrong = await put(Buffer.from('other bytes'), about);
+  expect(wrong).toMatchObject({ status: 422, body: { fields: [{ field: 'sha256' }] } });
+  expect(await put(bytes, { ...about, part: 3, parts: 2 })).toMatchObject({
+    status: 422,
+    body: { fields: [{ field: 'part' }] },
+  });
+  expect(await put(Buffer.of(), about)).toMatchObject({ status: 422, body: { fields: [{ field: 'part' }] } });
+  expect(await put(bytes, { ...about, sha256: 'ABC' })).toMatchObject({ status: 422 });
+  expect(await put(bytes, { ...about, parts: 33 })).toMatchObject({ status: 422 });
+  expect(await put(bytes, { ...about, type: 'application/json' })).toMatchObject({ status: 415 });
+  expect(await put(Buffer.alloc(PART_BYTES + 1), about)).toMatchObject({ status: 413 });
+  expect(await put(bytes, about)).toMatchObject({ status: 200, body: { missing: [] } });
+});
+
+test('a key uploads only for its accounts', async () => {
+  const bytes = Buffer.from(csvOf(testRows('api-account', 1)));
+  const about = { sha256: hash('sha256', bytes), part: 1, parts: 1, key: 'eu-key' };
+  expect(await put(bytes, about)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  expect(await put(bytes, { ...about, query: '&account=default' })).toMatchObject({ status: 403 });
+  expect(await put(bytes, { ...about, key: 'reader' })).toMatchObject({ status: 403 });
+  expect(await put(bytes, { ...about, key: 'nobody' })).toMatchObject({ status: 401 });
+  expect(await readdir(join(lab.folder, 'uploads', 'default'))).not.toContain(`${about.sha256}.csv`);
+});
+
+test('a body beyond 128 KiB is refused by the name of the route for files; a smaller one is uploaded', async () => {
+  const rowsOf = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      ...{ order_id: newOrderId('api-many'), currency: 'usd', network: 'card', amount: '12.50' },
+      wallet: cardNumber(index + 1),
+    }));
+  const start = (count: number) => ({ batchId: newOrderId('api-many'), approval: 'required', rows: rowsOf(count) });
+  expect(await api.call('POST', '/v1/batches', start(1_500), 'ann-key')).toMatchObject({
+    status: 413,
+    body: { detail: expect.stringContaining('PUT /v1/batch-files/{sha256}/{part}') },
+  });
+  const input = start(300);
+  expect(await api.call('POST', '/v1/batches', input, 'ann-key')).toMatchObject({ status: 201 });
+  expect(await api.call('POST', '/v1/batches', input, 'ann-key')).toMatchObject({ status: 200 });
+  const bad = { ...start(300), rows: rowsOf(300).map((row, at) => (at === 250 ? { ...row, amount: 12.5 } : row)) };
+  expect(await api.call('POST', '/v1/batches', bad, 'ann-key')).toMatchObject({
+    status: 422,
+    body: { fields: [{ field: 'rows[250].amount' }] },
+  });
+});

@@ -1,0 +1,62 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { cardNumber } from '../support/batch-files.js';
+import { newOrderId } from '../support/lab.js';
+import { endProcesses } from '../worker/process.fixture.js';
+import { type BatchLab, openBatchLab, untilState } from '../workflows/batch/batches.fixture.js';
+import { startBatchWorker } from './killable-workers.fixture.js';
+
+const ROWS = 1_000;
+
+let lab: BatchLab;
+beforeAll(async () => {
+  lab = await openBatchLab({ workers: false });
+});
+afterAll(async () => {
+  await endProcesses();
+  await lab?.close();
+});
+
+test(`${ROWS} rows from code, kill -9 of the worker during the upload and while it sends: each is executed once`, async () => {
+  const { temporal, orders, folder } = lab;
+  const run = newOrderId('uploaded');
+  // Large enough for several parts.
+  const text = 'ж'.repeat(250);
+  const rows = Array.from({ length: ROWS }, (_, index) => ({
+    ...{ order_id: `${run}-${index + 1}`, currency: 'usd', network: 'card', amount: '12.50', description: text },
+    ...{ wallet: cardNumber(index + 1), client_info: { client_id: text } },
+  }));
+  const input = { rows, startedBy: 'ann', batchId: run, maxInFlight: 100 };
+  const uploads = async () => (await temporal.client.workflow.count("WorkflowType = 'batchFiles'")).count;
+  let worker = startBatchWorker(lab);
+  const kill = async () => {
+    worker.kill('SIGKILL');
+    await worker.exited;
+    worker = startBatchWorker(lab);
+  };
+  await worker.ready;
+  // The first call is cut with the worker, or ends without an answer: the same call again goes on.
+  const repeated = (async () => {
+    for (;;) {
+      const batch = await orders.batches.start(input).catch((error: { kind?: string }) => {
+        if (error.kind === 'failed' || error.kind === 'noWorker') return undefined;
+        throw error;
+      });
+      if (batch) return batch;
+    }
+  })();
+  await vi.waitFor(async () => expect(await uploads()).toBeGreaterThan(1), { timeout: 60_000, interval: 20 });
+  await kill();
+  const batch = await repeated;
+  const [name = ''] = await readdir(join(folder, 'uploads', 'default'));
+  expect(name).toMatch(/^[0-9a-f]{64}\.ndjson$/);
+  expect(await uploads()).toBeGreaterThanOrEqual(3);
+  await vi.waitFor(() => untilState(batch, ({ progress }) => progress.started >= 200), { timeout: 400_000 });
+  await kill();
+  expect(await orders.batches.start(input)).toMatchObject({ attached: true });
+  const { outcomes } = await batch.result();
+  expect(outcomes).toMatchObject({ completed: ROWS });
+  const { executedByOrderId } = lab.sandbox.stats();
+  expect(rows.filter((row) => executedByOrderId[row.order_id] !== 1)).toEqual([]);
+}, 1_500_000);
