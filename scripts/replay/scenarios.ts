@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import {
   addressWorkflowId,
+  BATCH_FILES_WORKFLOW,
   ORDERS_TASK_QUEUE,
   orderWorkflowId,
   readWorkflowId,
@@ -193,6 +194,15 @@ export const SCENARIOS: Scenario[] = [
       const workflowId = readWorkflowId('default', 'recorded');
       const args = [{ read: 'balances' }];
       await client.workflow.execute(SERVICE_READ_WORKFLOW, { taskQueue: ORDERS_TASK_QUEUE, workflowId, args });
+      return workflowId;
+    },
+  },
+  {
+    name: 'batch-files',
+    run: async ({ client }) => {
+      const workflowId = readWorkflowId('default', 'recorded-files');
+      const args = [{ act: 'upload', account: 'default', sha256: 'a'.repeat(64), format: 'csv', parts: 1 }];
+      await client.workflow.execute(BATCH_FILES_WORKFLOW, { taskQueue: ORDERS_TASK_QUEUE, workflowId, args });
       return workflowId;
     },
   },

@@ -46,7 +46,7 @@ const withStartOptions = (command: Command): Command =>
     withFormatChecks(command)
       .argument(
         '<path>',
-        'CSV or NDJSON file below BATCH_DIR of the workers; -: at most 200 rows, a JSON array on standard input',
+        'CSV or NDJSON file below BATCH_DIR of the workers; -: rows as a JSON array on standard input',
       )
       .option('--id <batch_id>', "names the batch for ever (default: from the file's hash)")
       .option('--again', 'a batch that ended is run anew; rows that have an order are not paid twice')
@@ -121,11 +121,11 @@ async function resumeBatch(
 /** Options of the verbs that instruct a batch. */
 type ToldOptions = CommonOptions & BatchInstruction & { digest: string; key?: string; watch?: true; timeout?: number };
 
-/** Adds `batch plan`, `start`, `approve`, `pause`, `resume`, `stop` and `show`. */
+/** Adds `batch plan`, `start`, `approve`, `pause`, `resume`, `stop`, `show` and `report`. */
 export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
   const batch = program
     .command('batch')
-    .description('bulk withdrawals: plan, start, approve, pause, resume, stop, show');
+    .description('bulk withdrawals: plan, start, approve, pause, resume, stop, show, report');
   addPlanAndStart(batch, io, verbs);
   const verb = (name: string, description: string): Command =>
     batch.command(name).description(description).argument('<batch_id>', 'the id that `batch start` printed');
@@ -153,6 +153,13 @@ export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): vo
   add(withReason(stop), async (handle, { by, reason }) => {
     await handle.stop({ by, reason });
     return isDone(io, handle, 'stopped');
+  });
+  add(verb('report', 'print the report of an ended batch as CSV, wallets masked'), async (handle) => {
+    const csv = await handle.report();
+    const text = csv
+      ? `${csv}`.trimEnd()
+      : `batch "${handle.batchId}" has no report: nothing was sent, or no REPORT_DIR`;
+    return { exitCode: EXIT.done, json: { ...followed(io, handle).id, report: csv ? text : null }, text };
   });
   const shown = verb('show', 'where a batch stands, or how it ended').option('--watch', 'follow it to its end');
   add(withTimeout(shown, 'with --watch: watch at most this long'), (handle, { watch: isWatched, timeout }) =>

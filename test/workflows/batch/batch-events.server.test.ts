@@ -24,11 +24,16 @@ test('a batch reports its plan, its approval, a pause and its end, in order', as
   await vi.waitFor(() => expect(kinds(batchId)).toEqual(asked), 60_000);
   const { plan } = await batch.state();
   await batch.approve({ digest: plan?.digest ?? '', by: 'Ann Smith' });
-  await batch.result();
+  const { report } = await batch.result();
   await vi.waitFor(() => expect(kinds(batchId)).toEqual([...asked, 'batch.ended']), 60_000);
   const [first] = of(batchId);
   expect(first?.data).toMatchObject({ rows: '3', currency_to: 'usd', amount_to: '37.5', sequence: 1 });
-  expect(of(batchId).at(-1)?.data).toMatchObject({ outcome: 'completed' });
+  expect(of(batchId).at(-1)?.data).toMatchObject({
+    outcome: 'completed',
+    report: report?.path,
+    report_sha256: report?.sha256,
+  });
+  expect(report?.sha256).toMatch(/^[0-9a-f]{64}$/);
   // Its rows are orders.
   const rows = shop.received.filter(({ event }) => event.type === 'order.ended');
   expect(rows.length).toBe(3);
