@@ -146,7 +146,8 @@ export const SETTINGS = {
   },
   BATCH_DIR: {
     ...{ by: 'W', type: text, example: '/srv/batches' },
-    about: 'batch files and uploads, the same folder on every worker, closed to others ([batches.md](batches.md#files))',
+    about:
+      'batch files and uploads, the same folder on every worker, closed to others ([batches.md](batches.md#files))',
   },
   REPORT_DIR: {
     ...{ by: 'W', type: text, unset: '`BATCH_DIR/reports`', example: '/srv/reports' },
