@@ -9,12 +9,8 @@ import { toEntry } from './list-orders.js';
 import { askAboutFiles } from './service-calls.js';
 import { callTemporal } from './temporal-calls.js';
 
-/** Row of a batch and what Temporal knows of its order, up to a few seconds old. */
-export interface BatchRowEntry {
-  /** Counts from 1, in the order of the file. */
-  row: number;
-  /** Absent for a row that names none. */
-  orderId?: string;
+/** Row of a batch (from 1) and what Temporal knows of its order, up to a few seconds old. */
+export interface BatchRowEntry extends RowId {
   /** `notStarted`, or the status of the order as `orders.list` shows it. */
   state: string;
   /** A person should look at the order. */
@@ -55,7 +51,10 @@ export async function batchRows(
 ): Promise<BatchRowPage> {
   const { after, limit } = checkedFilter(filter);
   const inline = (): RowId[] =>
-    rows.map(({ order_id: id }, index) => ({ row: index + 1, orderId: maskWallets(String(id)) })).slice(after);
+    rows.slice(after).map(({ order_id: id, reference }, index) => ({
+      ...{ row: after + index + 1, orderId: maskWallets(String(id)) },
+      ...(reference && { reference }),
+    }));
   const found = file
     ? await askAboutFiles<RowId[]>(client, { act: 'rows', account, file, after, limit })
     : inline().slice(0, limit + 1);
@@ -64,10 +63,10 @@ export async function batchRows(
     client,
     page.flatMap(({ orderId }) => (orderId === undefined ? [] : [orderWorkflowId(account, orderId)])),
   );
-  const entries = page.map(({ row, orderId }): BatchRowEntry => {
+  const entries = page.map((shown): BatchRowEntry => {
+    const { orderId } = shown;
     const run = orderId === undefined ? undefined : newest.get(orderWorkflowId(account, orderId));
     const entry = run && toEntry(run);
-    const shown = { row, ...(orderId !== undefined && { orderId }) };
     if (!entry) return { ...shown, state: 'notStarted', needsAttention: false };
     const { status: state = 'open', needsAttention, closedAt, batchId } = entry;
     return { ...shown, state, needsAttention, ...(batchId && { batchId }), ...(closedAt && { closedAt }) };

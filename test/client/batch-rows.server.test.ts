@@ -42,7 +42,7 @@ const never = (): never => {
 const uploads = () => readdir(join(lab.folder, 'uploads', 'default'));
 
 test(`${ROWS} rows from code are planned, paid once each, listed and reported`, async () => {
-  const rows = payouts('many', ROWS);
+  const rows = payouts('many', ROWS, (row) => (row === 1 ? { reference: 'INV-7' } : {}));
   const input = { rows, startedBy: 'ann', maxInFlight: 30 };
   const plan = await lab.orders.batches.plan(input);
   expect(plan).toMatchObject({ rows: ROWS, currencies: [{ currency: 'usd', total: '1125' }] });
@@ -65,7 +65,7 @@ test(`${ROWS} rows from code are planned, paid once each, listed and reported`, 
     .toEqual(new Set(['completed']));
   const [first] = (await batch.rows({ limit: 1 })).rows;
   expect(first).toEqual({
-    ...{ row: 1, orderId: rows[0]?.order_id, state: 'completed', needsAttention: false },
+    ...{ row: 1, orderId: rows[0]?.order_id, reference: 'INV-7', state: 'completed', needsAttention: false },
     ...{ batchId, closedAt: expect.any(Date) },
   });
   expect(JSON.stringify(await batch.rows({ limit: 500 }))).not.toContain(cardNumber(1));

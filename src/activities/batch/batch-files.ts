@@ -85,10 +85,11 @@ async function rowsOf(
 ): Promise<RowId[]> {
   const source = await readBatchSource(directories, { file });
   const found: RowId[] = [];
-  for (const { row, order } of source.rows(after)) {
+  for (const { row, order, reference } of source.rows(after)) {
     const { order_id: orderId } = Object(order) as { order_id?: unknown };
     // A row with a card number as its id is refused, and must not be shown.
-    found.push({ row, ...(typeof orderId === 'string' && { orderId: maskWallets(orderId) }) });
+    const shown = (name: string, text: unknown) => typeof text === 'string' && { [name]: maskWallets(text) };
+    found.push({ row, ...shown('orderId', orderId), ...shown('reference', reference) });
     if (found.length > limit) break;
   }
   return found;

@@ -23,10 +23,11 @@ export interface UploadState {
   file?: BatchFile;
 }
 
-/** Row of a batch file. `orderId` is absent for a row that names none. */
+/** Row of a batch file. Absent: what the row does not name. */
 export interface RowId {
   row: number;
   orderId?: string;
+  reference?: string;
 }
 
 /**
