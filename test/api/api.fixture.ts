@@ -46,7 +46,8 @@ interface ApiDocument {
 function requireDocumented({ paths }: ApiDocument, method: string, path: string, { status, body }: Answer): void {
   const [name = ''] = path.split('?');
   const route = Object.keys(paths).find((one) => new RegExp(`^${one.replace(/\{\w+\}/g, '[^/]+')}$`).test(name)) ?? '';
-  const schema = paths[route]?.[method.toLowerCase()]?.responses[status]?.content['application/json']?.schema;
+  const content = paths[route]?.[method.toLowerCase()]?.responses[status]?.content;
+  const schema = (content?.['application/json'] ?? content?.['text/csv'])?.schema;
   if (!schema) throw new Error(`${method} ${path}: status ${status} is not documented`);
   const validate = ajv.compile(schema);
   validate(body);
