@@ -17,6 +17,7 @@ import {
 } from '../contract/names.js';
 import type { ReceivedDepositInput } from '../contract/order/input-and-result.js';
 import { holdsWallet, maskWallets, NO_WALLET } from '../contract/wallets.js';
+import { isDeeperThan } from './order/decision.js';
 import { close } from './order/end.js';
 import { mayHaveSent, type OrderRun } from './order/state.js';
 
@@ -133,11 +134,6 @@ const isShort = (timeoutMs: number | undefined): boolean =>
   timeoutMs !== undefined && timeoutMs > 0 && timeoutMs < YEAR_MS;
 
 const MAX_LEVELS = 50;
-
-export const isDeeperThan = (levels: number, value: unknown): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  (levels === 0 || Object.values(value).some((item) => isDeeperThan(levels - 1, item)));
 
 /** Refuses input that is no object, or too deep for activities. */
 export function checkInput(refuse: Refuse, input: unknown, shape: string): void {

@@ -1,4 +1,6 @@
+import type { OrderResult } from '../../shapes/order-schemas.js';
 import type { OptionShapes } from '../../validation/input-schemas.js';
+import { type Amount, decimal, toAmount } from '../money.js';
 import type { Order } from '../service-objects.js';
 import type { Basis } from './basis.js';
 import type { CreateRequests } from './request.js';
@@ -39,3 +41,14 @@ export interface OrderInput<T extends OrderType = OrderType> extends OptionShape
 }
 
 export interface RunInput<T extends OrderType = OrderType> extends OrderInput<T>, InternalOptions {}
+
+/** A completed order may differ from the request, for example an underpaid deposit. */
+export function differenceOf(order: Order): OrderResult['difference'] {
+  const between = (actual: Amount | null, expected: Amount) => {
+    const difference = decimal(actual ?? expected).minus(decimal(expected));
+    return difference.eq(0) ? undefined : toAmount(difference);
+  };
+  const from = between(order.amount_from, order.expected_amount_from);
+  const to = between(order.amount_to, order.expected_amount_to);
+  return from || to ? { ...(from && { from }), ...(to && { to }) } : undefined;
+}

@@ -24,10 +24,12 @@ import { MAX_CARDS, MULTIPLE_CARDS } from '../../contract/wallets.js';
 import { chooseOffer, type Offer, totalOf } from '../compensation/offers.js';
 import type { Candidate } from '../create/facts.js';
 import { needsPerson } from '../create/next-action.js';
-import { isDeeperThan } from '../identity.js';
 import type { OrderRun } from './state.js';
 
-export function decisionsOf(run: OrderRun): DecisionChoice[] {
+/** Part of a run by which decisions are offered and checked. */
+type Asking = Pick<OrderRun, 'attention' | 'facts' | 'parked' | 'revision' | 'runId'>;
+
+export function decisionsOf(run: Asking): DecisionChoice[] {
   const { attention, parked } = run;
   if (!attention || parked.decision) return [];
   return attention.allowed.flatMap((action) => choicesOf(run, action));
@@ -37,7 +39,7 @@ type Variant = Omit<DecisionChoice, 'decision'> & {
   decision?: Pick<Decision, 'kind' | 'as' | 'order_uuid' | 'differences' | 'amount' | 'currency'>;
 };
 
-function choicesOf(run: OrderRun, action: DecideAction): DecisionChoice[] {
+function choicesOf(run: Asking, action: DecideAction): DecisionChoice[] {
   const { revision, runId } = run;
   const alone = aloneReason(run, action);
   return waysOf(run, action).map(({ decision, ...way }) => ({
@@ -48,7 +50,7 @@ function choicesOf(run: OrderRun, action: DecideAction): DecisionChoice[] {
 }
 
 /** Returns why an operator has to read this order's own reason before money moves. */
-function aloneReason({ facts }: OrderRun, action: DecideAction): string | undefined {
+function aloneReason({ facts }: Asking, action: DecideAction): string | undefined {
   if (action !== 'resend' && action !== 'finish' && action !== 'revert') return undefined;
   if (facts.cancelled) return 'it was cancelled';
   if (action !== 'resend') return undefined;
@@ -56,7 +58,7 @@ function aloneReason({ facts }: OrderRun, action: DecideAction): string | undefi
   return needsPerson(facts) ? 'its reason names more than its absence' : undefined;
 }
 
-function waysOf(run: OrderRun, action: DecideAction): Variant[] {
+function waysOf(run: Asking, action: DecideAction): Variant[] {
   switch (action) {
     case 'resend':
       return [{ does: DECISION_WORDS.resend }];
@@ -84,7 +86,7 @@ function approvalOf({ amount, currency }: Partial<ApprovedAmount> = {}): Variant
   return { does, ...(amount && { amount }), currency, decision: { ...(amount && { amount }), currency } };
 }
 
-function adoptions({ parked: { candidates } }: OrderRun): Variant[] {
+function adoptions({ parked: { candidates } }: Asking): Variant[] {
   if (candidates.length === 0) return [{ does: 'follows the order that you name', needs: 'order_uuid' }];
   return candidates.map((candidate) => ({ does: adoptionOf(candidate), decision: candidate }));
 }
@@ -118,7 +120,7 @@ const COMMON_FIELDS = ['action', 'by', 'reason', 'revision', 'runId', 'signature
 const WAY_FIELDS = ['kind', 'as', 'revertTo', 'wallet_details'];
 const APPROVE_FIELDS = ['amount', 'currency'] as const;
 
-type Problem = (run: OrderRun, decision: Partial<Decision>) => string | undefined;
+type Problem = (run: Asking, decision: Partial<Decision>) => string | undefined;
 
 /** Fields of one kind of action only, and what may be wrong with them. */
 const OWN: Partial<Record<DecideAction, { fields: readonly string[]; problem: Problem }>> = {
@@ -128,12 +130,17 @@ const OWN: Partial<Record<DecideAction, { fields: readonly string[]; problem: Pr
   revert: { fields: WAY_FIELDS, problem: wayProblem },
 };
 
+export const isDeeperThan = (levels: number, value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((item) => isDeeperThan(levels - 1, item)));
+
 /** A signature check gets the whole decision, and too large an input would end the workflow. */
 const isTooLarge = (decision: object): boolean =>
   isDeeperThan(10, decision) || JSON.stringify(decision).length > 50_000;
 
 /** Returns why a decision is refused now, for the person who sent it. */
-export function refusal(run: OrderRun, decision: unknown): string | undefined {
+export function refusal(run: Asking, decision: unknown): string | undefined {
   if (typeof decision !== 'object' || decision === null) return 'decide needs {action, by, reason, revision}';
   if (isTooLarge(decision)) return 'decide: takes less than 50000 characters, at most 10 levels deep';
   const { action, by, reason, revision, signature } = decision as Partial<Decision>;
@@ -155,14 +162,14 @@ export function refusal(run: OrderRun, decision: unknown): string | undefined {
 }
 
 /** An approval must name exactly the amount that is shown. */
-function approvalProblem({ attention }: OrderRun, { amount, currency }: Partial<Decision>): string | undefined {
+function approvalProblem({ attention }: Asking, { amount, currency }: Partial<Decision>): string | undefined {
   if (amount === attention?.amount && currency === attention?.currency) return undefined;
   const shown = APPROVE_FIELDS.flatMap((field) => (attention?.[field] ? [`${field} ${attention[field]}`] : []));
   return `approve needs exactly what is shown: ${shown.join(' and ') || 'neither amount nor currency'}`;
 }
 
 /** Checks only that fields are named. A look-up compares them later. */
-function adoptionProblem({ parked }: OrderRun, decision: Partial<Decision>): string | undefined {
+function adoptionProblem({ parked }: Asking, decision: Partial<Decision>): string | undefined {
   const { differences, order_uuid: uuid } = decision;
   if (!ORDER_UUID_FORMAT.test(uuid ?? '')) return 'adopt needs the order_uuid to follow';
   if (differences === undefined) return undefined;
@@ -181,7 +188,7 @@ const unknownKeys = (value: object, known: readonly string[]): string[] =>
   Object.keys(value).filter((key) => !known.includes(key));
 
 /** Returns what is wrong with the named move. Checks shapes only, and shows no value. */
-function wayProblem({ parked }: OrderRun, decision: Partial<Decision>): string | undefined {
+function wayProblem({ parked }: Asking, decision: Partial<Decision>): string | undefined {
   const offer = chooseOffer(parked.offers, decision);
   if (typeof offer === 'string') return offer;
   const { revertTo, wallet_details: cards } = decision;

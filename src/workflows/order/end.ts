@@ -1,12 +1,11 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ApplicationFailure, metricMeter, ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
 import { ORDER_UNRESOLVED, type OrderFailure, type SentBefore } from '../../contract/failures.js';
-import { type Amount, decimal, toAmount } from '../../contract/money.js';
 import { afterEndWorkflowId, ORDER_AFTER_END_WORKFLOW, searchAttribute } from '../../contract/names.js';
 import type { AfterEndInput, AfterEndResult } from '../../contract/order/after-end.js';
-import type { OrderResult } from '../../contract/order/input-and-result.js';
+import { differenceOf, type OrderResult } from '../../contract/order/input-and-result.js';
 import { factsOf } from '../../contract/order/types.js';
-import { isFinal, type Order } from '../../contract/service-objects.js';
+import { isFinal } from '../../contract/service-objects.js';
 import { maskWallets } from '../../contract/wallets.js';
 import { learnReceivers } from './events.js';
 import { marksOf } from './marks.js';
@@ -31,17 +30,6 @@ export function failureOf({ sentTo }: OrderRun, [type, message, ...details]: Clo
   return ApplicationFailure.create({ type, message: maskWallets(message), nonRetryable: true, details: handedOn });
 }
 
-/** A completed order may differ from the request, for example an underpaid deposit. */
-function differencesOf(order: Order): OrderResult['difference'] {
-  const between = (actual: Amount | null, expected: Amount) => {
-    const difference = decimal(actual ?? expected).minus(decimal(expected));
-    return difference.eq(0) ? undefined : toAmount(difference);
-  };
-  const from = between(order.amount_from, order.expected_amount_from);
-  const to = between(order.amount_to, order.expected_amount_to);
-  return from || to ? { ...(from && { from }), ...(to && { to }) } : undefined;
-}
-
 /** Returns the workflow's result: the first final look-up, and what was done about it. */
 export function resultOf(
   run: OrderRun,
@@ -49,7 +37,7 @@ export function resultOf(
 ): OrderResult {
   const order = run.finalOrder;
   if (!order || !isFinal(order.status)) throw new Error('a result needs a final order');
-  const difference = differencesOf(order);
+  const difference = differenceOf(order);
   const { acceptedDifferences = [], soft = [] } = foundAs(run) ?? {};
   const differences = [...acceptedDifferences, ...soft];
   return {
