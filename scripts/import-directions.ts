@@ -81,6 +81,8 @@ const MAY_IMPORT: Record<string, string[]> = {
     'bundle',
     'lazy preflight',
   ],
+  // The double for unit tests. Of the workflows, it takes the rules that need no runtime.
+  testing: ['contract', 'index', 'workflows'],
   index: ['contract', 'types validation', 'client', 'types temporal'],
 };
 

@@ -1,6 +1,7 @@
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Plugin } from 'esbuild';
 import { bundleForNode, type PackageJson, packageOf } from './packages-of.js';
 
 /** They are ES modules only, which Jest cannot load from CommonJS: the bundle contains them. */
@@ -11,6 +12,12 @@ const README = fileURLToPath(new URL('client/README.md', import.meta.url));
 /** Matches what a declaration file imports, also inside a type. */
 const IMPORTS = /(?:\bfrom |\bimport\(|^import )['"]([^'"]+)['"]/gm;
 
+/** The double for unit tests uses the library as callers do, so both throw the same classes. */
+const LIBRARY: Plugin = {
+  name: 'library',
+  setup: ({ onResolve }) => onResolve({ filter: /^\.\/index\.js$/ }, ({ path }) => ({ path, external: true })),
+};
+
 /**
  * Writes the package `payment-orders-client` into `folder`: the library without worker and native
  * code. One CommonJS file serves `import` and `require`, so every error class exists once.
@@ -18,8 +25,11 @@ const IMPORTS = /(?:\bfrom |\bimport\(|^import )['"]([^'"]+)['"]/gm;
 export async function writeClientPackage(root: string, dist: string, folder: string): Promise<void> {
   const main = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   await rm(folder, { recursive: true, force: true });
-  const entry = { entryPoints: [join(root, 'src', 'index.ts')], outfile: join(folder, 'index.js') };
-  const imported = await bundleForNode(main, { ...entry, absWorkingDir: root, format: 'cjs' }, INLINE);
+  const bundled = (name: string, plugins: Plugin[]) => {
+    const entry = { entryPoints: [join(root, 'src', `${name}.ts`)], outfile: join(folder, `${name}.js`), plugins };
+    return bundleForNode(main, { ...entry, absWorkingDir: root, format: 'cjs' }, INLINE);
+  };
+  const imported = [...(await bundled('index', [])), ...(await bundled('testing', [LIBRARY]))];
   const named = await copyTypes(dist, join(folder, 'types'));
   await writeFile(
     join(folder, 'package.json'),
@@ -31,10 +41,10 @@ export async function writeClientPackage(root: string, dist: string, folder: str
   await writeFile(join(folder, 'THIRD-PARTY-LICENSES.txt'), texts.join('\n'));
 }
 
-/** Copies the declarations that `index.d.ts` reaches; returns the packages that they name. */
+/** Copies the declarations of the library and its double; returns the packages that they name. */
 async function copyTypes(dist: string, folder: string): Promise<Set<string>> {
   const named = new Set<string>();
-  const files = [join(dist, 'index.d.ts')];
+  const files = ['index.d.ts', 'testing.d.ts'].map((name) => join(dist, name));
   // The loop also visits what it appends.
   for (const file of files) {
     const text = await readFile(file, 'utf8');
@@ -72,6 +82,7 @@ function manifest(main: PackageJson & Record<string, unknown>, packages: readonl
     types: 'types/index.d.ts',
     exports: {
       '.': { types: './types/index.d.ts', default: './index.js' },
+      './testing': { types: './types/testing.d.ts', default: './testing.js' },
       './package.json': './package.json',
     },
     dependencies: pick(dependencies),

@@ -97,7 +97,10 @@ test('it is the library of the same version: all exports, and no package that is
 test('its types hold without skipLibCheck, for import and require, by node16 and nodenext, of TypeScript 7 and 5', async () => {
   const typed = `
 import { ${NAMES}, type OrderInput } from 'payment-orders-client';
+import { type TestEnding, testPaymentOrders } from 'payment-orders-client/testing';
 ${RUN}${PRINT}
+export const ending: TestEnding = { parked: 'uncertain-create', next: 'open' };
+export const double: PaymentOrders = testPaymentOrders().orders;
 export const input: OrderInput<'withdraw'> = {
   // @ts-expect-error -- An amount is a text.
   order: { order_id: 'a', currency: 'usd', network: 'card', amount: 1, wallet: '4111111111111111' },
@@ -124,6 +127,27 @@ export const input: OrderInput<'withdraw'> = {
   }
   expect(await resultOf(folder, 'main.mjs')).toEqual(DONE);
   expect(await resultOf(folder, 'main.cjs')).toEqual(DONE);
+});
+
+/** A unit test of a caller: the double of the package throws the errors of the package. */
+const DOUBLE = `
+async function run() {
+  const { orders, ends } = testPaymentOrders();
+  ends('doubled', { failure: 'OrderRejected' });
+  const order = { ...JSON.parse(process.env.INPUT ?? '').order, order_id: 'doubled' };
+  const failed = await orders.create('withdraw', { order }).catch((error) => error);
+  return { failed: isClientError(failed) && failed.type, same: orders instanceof PaymentOrders };
+}
+`;
+
+test('its double for unit tests works by import and by require, and throws the same errors', async () => {
+  const folder = await installed([packed.client], {
+    'double.mjs': `${IMPORTS}import { testPaymentOrders } from 'payment-orders-client/testing';${DOUBLE}${PRINT}`,
+    'double.cjs': `${REQUIRES}const { testPaymentOrders } = require('payment-orders-client/testing');${DOUBLE}${PRINT}`,
+  });
+  for (const name of ['double.mjs', 'double.cjs']) {
+    expect(await resultOf(folder, name)).toEqual({ failed: 'OrderRejected', same: true });
+  }
 });
 
 const TEST = `

@@ -1,0 +1,116 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { SERVICE_REJECTED } from './contract/failures.js';
+import { SERVICE_READ_WORKFLOW } from './contract/names.js';
+import type { RunInput } from './contract/order/input-and-result.js';
+import { ORDER_TYPES, type OrderType, workflowTypeOf } from './contract/order/types.js';
+import type { Balances, Rates, ServiceReadInput } from './contract/service-objects.js';
+import { PaymentOrders } from './index.js';
+import { type TestEnding, TestOrders } from './testing/orders.js';
+import type { Run } from './testing/run.js';
+import { type Fault, notInDouble } from './testing/temporal.js';
+
+export type { TestEnding } from './testing/orders.js';
+export type { Fault } from './testing/temporal.js';
+
+/** An order that was started, with the input that Temporal accepted. */
+export interface SentOrder {
+  type: OrderType;
+  input: RunInput;
+}
+
+/** Settings of the double. What is left out stays. */
+export interface TestSettings {
+  /** End of orders without one of their own. Default: `{ outcome: 'completed' }`. */
+  ending?: TestEnding;
+  /**
+   * `noWorker`: orders wait until it is gone. `unreachable`: Temporal does not answer.
+   * `answersLost`: starts are accepted, and their callers get TemporalUnreachableError.
+   */
+  fault?: Fault | undefined;
+  /** Answers of the service; {} if left out. */
+  rates?: Rates;
+  balances?: Balances;
+}
+
+/** The library over a Temporal in memory. `clear` removes all orders, endings and settings. */
+export interface TestPaymentOrders {
+  /** The library itself. No time passes: what is not there at once is not there in time. */
+  readonly orders: PaymentOrders;
+  /** Orders that were started, oldest first. Starts that attached are not among them. */
+  readonly sent: readonly SentOrder[];
+  /** Sets how an order ends: before its start, or now if it is open. */
+  ends(orderId: string, ending: TestEnding): void;
+  set(settings: TestSettings): void;
+  clear(): void;
+}
+
+const READS = ['rates', 'balances', 'orderStatus'];
+
+const typeOf = (workflowType: string): OrderType | undefined =>
+  ORDER_TYPES.find((one) => workflowTypeOf(one) === workflowType);
+
+class Double extends TestOrders {
+  readonly orders = new PaymentOrders(this.client);
+  readonly sent: SentOrder[] = [];
+  readonly #endings = new Map<string, TestEnding>();
+  #settings: TestSettings = {};
+
+  ends(orderId: string, ending: TestEnding): void {
+    this.#endings.set(orderId, ending);
+    this.endNow(orderId, ending);
+  }
+
+  set(settings: TestSettings): void {
+    this.#settings = { ...this.#settings, ...settings };
+    this.breakDown(this.#settings.fault);
+  }
+
+  override clear(): void {
+    super.clear();
+    this.sent.length = 0;
+    this.#endings.clear();
+    this.#settings = {};
+    this.breakDown(undefined);
+  }
+
+  protected override requireKnown(workflowType: string, input: unknown): void {
+    const { read } = Object(input) as Partial<ServiceReadInput>;
+    const isRead = workflowType === SERVICE_READ_WORKFLOW;
+    if (isRead && !READS.includes(read ?? '')) throw notInDouble(`read ${read}`);
+    if (!isRead && !typeOf(workflowType)) throw notInDouble(`workflow ${workflowType}`);
+  }
+
+  protected override endingOf(orderId: string): TestEnding {
+    return this.#endings.get(orderId) ?? this.#settings.ending ?? { outcome: 'completed' };
+  }
+
+  protected override started({ type: workflowType, input }: Run): void {
+    const type = typeOf(workflowType);
+    if (type) this.sent.push({ type, input: input as RunInput });
+  }
+
+  protected override begin(run: Run): void {
+    if (run.type === SERVICE_READ_WORKFLOW) this.#read(run);
+    else super.begin(run);
+  }
+
+  #read(run: Run): void {
+    const { read, query = {} } = run.input as ServiceReadInput;
+    const { rates = {}, balances = {} } = this.#settings;
+    const result = read === 'rates' ? rates : read === 'balances' ? balances : this.find(query);
+    const failure = ApplicationFailure.nonRetryable('order/status answers HTTP 400: no such order', SERVICE_REJECTED);
+    this.end(run, result ? { result } : { failure });
+  }
+}
+
+/** Returns the library in memory, for unit tests. By default, orders exist and complete at once. */
+export function testPaymentOrders(): TestPaymentOrders {
+  const double = new Double();
+  return {
+    orders: double.orders,
+    sent: double.sent,
+    ends: (orderId, ending) => double.ends(orderId, ending),
+    set: (settings) => double.set(settings),
+    clear: () => double.clear(),
+  };
+}

@@ -1,0 +1,274 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { OrderAttention } from '../contract/attention.js';
+import { describeFieldErrors, type FieldError, ORDER_UNRESOLVED, type OrderFailure } from '../contract/failures.js';
+import { maskWords } from '../contract/masking.js';
+import { CREATED_UPDATE, DECIDE_UPDATE, followUpOrderId, searchAttribute } from '../contract/names.js';
+import {
+  type CompensationResult,
+  differenceOf,
+  type OrderResult,
+  type Remainder,
+  type RunInput,
+} from '../contract/order/input-and-result.js';
+import type { Attention, CallerMarks, Decision, OrderState, TakenDecision } from '../contract/order/messages.js';
+import { factsOf, ORDER_TYPES, type OrderType, whatMoves, workflowTypeOf } from '../contract/order/types.js';
+import type { FinalStatus, Order } from '../contract/service-objects.js';
+import { OTHER_RUN } from '../contract/signature.js';
+import { maskWallets } from '../contract/wallets.js';
+import { withoutNulls } from '../contract/without-nulls.js';
+import { actionsOf, type Offer, offerByPolicy } from '../workflows/compensation/offers.js';
+import { openFacts } from '../workflows/create/facts.js';
+import { decisionsOf, recordOf, refusal } from '../workflows/order/decision.js';
+import type { OrderRun } from '../workflows/order/state.js';
+import type { Run } from './run.js';
+import { createdOrder, finalOrder, leftOf } from './service-order.js';
+import { TestTemporal } from './temporal.js';
+
+/** Decisions about an order that was not created. */
+const QUESTIONS = {
+  'uncertain-create': ['resend', 'close-absent', 'adopt'],
+  'not-sent': ['resend', 'close-absent'],
+  'over-cap': ['approve', 'refuse'],
+  conflict: ['adopt', 'close-absent'],
+} as const satisfies Partial<Record<OrderAttention, Attention['allowed']>>;
+
+/** Questions about a create that was sent. */
+const isDoubt = (code: string | undefined): boolean => code === 'uncertain-create' || code === 'conflict';
+
+/** How an order of the double ends. */
+export type TestEnding =
+  /**
+   * It exists and is final; `order` replaces fields of it. Its policy handles the remainder: the
+   * order may wait for a decision, and every follow-up completes.
+   */
+  | { outcome: Exclude<FinalStatus, 'completed_partially'>; remainder?: Remainder[]; order?: Partial<Order> }
+  | { outcome: 'completed_partially'; remainder: Remainder[]; order?: Partial<Order> }
+  /** No order exists. */
+  | { failure: OrderFailure | typeof ORDER_UNRESOLVED; reason?: string; fields?: FieldError[] }
+  /** It waits for a decision. `next`: how it ends after one that sends or adopts it. */
+  | { parked: keyof typeof QUESTIONS; reason?: string; next?: TestEnding }
+  /** It exists and is not final. */
+  | 'open';
+
+type Question = Omit<Attention, 'since'>;
+
+/** An order, with what its workflow would keep. */
+interface TestOrder extends Pick<OrderRun, 'type' | 'runId' | 'phase' | 'waitingFor' | 'revision' | 'decisions'> {
+  run: Run;
+  input: RunInput;
+  facts: OrderRun['facts'];
+  parked: OrderRun['parked'];
+  attention?: Attention | undefined;
+  created?: Order;
+  order?: Order;
+  finalOrder?: Order;
+  failure?: ApplicationFailure;
+  adopted: boolean;
+  lookedAt: string | null;
+  /** Effect of a decision that does not close the order. */
+  next: (decision: TakenDecision) => void;
+  /** Status and attention that lists show. */
+  listed: string;
+}
+
+const marksOf = ({ input: { reference, metadata } }: TestOrder): CallerMarks => ({
+  ...(reference !== undefined && { reference }),
+  ...(metadata && { metadata }),
+});
+
+const NOT_PARKED = { offers: [], candidates: [] };
+
+const timeNow = (): string => new Date().toISOString();
+
+/** Order workflows in memory. They decide by the product's own rules. */
+export abstract class TestOrders extends TestTemporal {
+  readonly #orders = new Map<Run, TestOrder>();
+
+  protected abstract endingOf(orderId: string): TestEnding;
+
+  /** Returns the newest order of the service with this id. */
+  find(id: { order_id?: unknown; order_uuid?: unknown }): Order | undefined {
+    const orders = [...this.#orders.values()].flatMap(({ order }) => order ?? []);
+    return orders.findLast((one) => one.user_order_id === id.order_id || one.order_uuid === id.order_uuid);
+  }
+
+  /** Lets an open order end, or wait. */
+  protected endNow(orderId: string, ending: TestEnding): void {
+    for (const order of this.#orders.values()) {
+      if (order.input.order.order_id === orderId && !order.run.closed) this.#settle(order, ending);
+    }
+  }
+
+  override clear(): void {
+    super.clear();
+    this.#orders.clear();
+  }
+
+  protected override begin(run: Run): void {
+    const type = ORDER_TYPES.find((one) => workflowTypeOf(one) === run.type) as OrderType;
+    const input = run.input as RunInput;
+    const order: TestOrder = {
+      ...{ run, runId: run.runId, type, input, revision: 1, phase: 'creating', waitingFor: 'the create' },
+      facts: openFacts(input.resend, factsOf(type).movesMoneyAtOnce),
+      ...{ parked: NOT_PARKED, decisions: [], adopted: false, lookedAt: null, listed: 'open', next: () => {} },
+    };
+    this.#orders.set(run, order);
+    if (run.cancelled) this.cancel(run);
+    else this.#settle(order, this.endingOf(input.order.order_id));
+  }
+
+  protected override state(run: Run): OrderState {
+    const shown = this.#of(run);
+    const { phase, revision, runId, order = null, waitingFor, attention, facts, lookedAt } = shown;
+    return {
+      ...{ phase, revision, runId, status: order?.status ?? null, order, waitingFor, attention },
+      ...marksOf(shown),
+      ...(facts.cancelled && { cancelRequested: true }),
+      decisions: decisionsOf(shown),
+      lastLookupAt: lookedAt,
+    };
+  }
+
+  protected override update(run: Run, name: string, argument: unknown): unknown {
+    const order = this.#of(run);
+    if (name === DECIDE_UPDATE) return this.#decide(order, argument as Decision);
+    const found = name === CREATED_UPDATE ? order.created : order.finalOrder;
+    if (!found && order.failure) throw order.failure;
+    return found;
+  }
+
+  protected override cancel(run: Run): void {
+    const order = this.#of(run);
+    const { attention } = order;
+    order.facts = { ...order.facts, cancelled: true };
+    if (!order.created && !isDoubt(attention?.code)) {
+      this.#fail(order, 'OrderCancelled', `order ${order.input.order.order_id} was cancelled before anything was sent`);
+    } else if (attention) {
+      order.revision += 1;
+      order.attention = { ...attention, reason: `${attention.reason}; it was cancelled` };
+    }
+  }
+
+  readonly #of = (run: Run): TestOrder => this.#orders.get(run) as TestOrder;
+
+  #settle(order: TestOrder, ending: TestEnding): void {
+    const { type, input } = order;
+    Object.assign(order, { attention: undefined, parked: NOT_PARKED });
+    if (ending !== 'open' && 'failure' in ending) {
+      const { failure, fields = [], reason } = ending;
+      const words = fields.length > 0 ? describeFieldErrors(fields) : 'the test says so';
+      this.#fail(order, failure, reason ?? `${words}. Nothing was sent`, fields);
+    } else if (ending !== 'open' && 'parked' in ending) {
+      const { parked: code, reason = 'the test says so', next = { outcome: 'completed' } } = ending;
+      const created = createdOrder(type, input.order);
+      if (isDoubt(code)) {
+        this.#enter(order, 'uncertain', 'checking whether the order exists');
+        order.lookedAt = timeNow();
+      }
+      const cap = code === 'over-cap' && { amount: created.expected_amount_from, currency: created.currency_from };
+      this.#park(order, { code, reason, allowed: [...QUESTIONS[code]], ...cap }, [], ({ action, order_uuid: uuid }) => {
+        order.adopted = action === 'adopt';
+        order.created = { ...created, ...(uuid && { order_uuid: uuid }) };
+        this.#settle(order, next);
+      });
+    } else {
+      order.created ??= createdOrder(type, input.order);
+      order.order = order.created;
+      this.#enter(order, 'following', 'the final status, by callback or by polling');
+      if (ending === 'open') return;
+      const { outcome, remainder, order: fields } = ending;
+      const final = { ...finalOrder(order.created, outcome, remainder), ...fields };
+      Object.assign(order, { order: final, finalOrder: final, lookedAt: timeNow() });
+      this.#compensate(order, final, remainder);
+    }
+  }
+
+  /** Does what the product's table of remainders says. */
+  #compensate(order: TestOrder, final: Order, remainder?: Remainder[]): void {
+    const { input, type } = order;
+    this.#enter(order, final.status === 'completed' ? 'following' : 'compensating', 'the balance changes of the order');
+    const { about, row, offers } = leftOf({ type, request: input.order, order: final }, input, remainder);
+    const policy = input.compensation ?? row.byDefault;
+    const end = (status: 'none' | 'done', more: Partial<CompensationResult>) =>
+      this.#complete(order, final, { ...about, compensation: { policy, status, ...more } });
+    const followUp = () => end('done', { order_id: followUpOrderId(input.order.order_id, 1), outcome: 'completed' });
+    if (row.attention) {
+      this.#enter(order, order.phase, order.waitingFor, { code: 'undocumented-end', reason: row.name, allowed: [] });
+    }
+    if (row.nothingLeft || policy === 'report' || (policy === 'revert' && row.revert === 'report')) {
+      end('none', final.status === 'completed' ? {} : { reason: row.name });
+    } else if (offerByPolicy(offers, row, policy)) {
+      followUp();
+    } else {
+      const question: Question = { code: 'remainder', reason: row.name, allowed: actionsOf(offers) };
+      this.#park(order, question, offers, ({ action, by, reason }) => {
+        this.#enter(order, 'compensating', 'what was decided');
+        if (action === 'accept') end('none', { reason: `accepted by ${maskWords(by)}: ${maskWords(reason)}` });
+        else followUp();
+      });
+    }
+  }
+
+  #decide(order: TestOrder, sent: Decision): OrderState {
+    const given = withoutNulls(sent);
+    const isOther = given?.runId !== undefined && given.runId !== order.runId;
+    const refused = refusal(order, given) ?? (isOther ? OTHER_RUN : undefined);
+    if (refused) throw ApplicationFailure.nonRetryable(refused, 'DecisionRefused');
+    const { signature: _, ...decision } = given;
+    const { parked, attention, input } = order;
+    parked.decision = decision;
+    const answer = this.state(order.run);
+    order.decisions.push(recordOf(parked.offers, decision));
+    Object.assign(order, { attention: undefined, parked: NOT_PARKED });
+    const [id, by] = [input.order.order_id, maskWords(decision.by)];
+    if (decision.action === 'refuse') {
+      this.#fail(order, 'OrderCancelled', `order ${id} was refused by ${by}: ${attention?.reason}`);
+    } else if (decision.action === 'close-absent') {
+      this.#fail(order, 'OrderAbsent', `Order "${id}" was closed by ${by}: the service shows no such order`);
+    } else order.next(decision);
+    return answer;
+  }
+
+  #park(order: TestOrder, question: Question, offers: readonly Offer[], next: TestOrder['next']): void {
+    Object.assign(order, { parked: { offers, candidates: [] }, next });
+    this.#enter(order, 'parked', 'a decision', question);
+  }
+
+  #complete(order: TestOrder, final: Order, about: Partial<OrderResult>): void {
+    const { adopted, decisions } = order;
+    const difference = differenceOf(final);
+    const outcome = final.status as FinalStatus;
+    const done = { ...(difference && { difference }), ...(decisions.length > 0 && { decisions }) };
+    this.#enter(order, 'done', 'nothing', undefined, outcome);
+    this.end(order.run, {
+      result: { outcome, order: final, adopted, ...marksOf(order), ...about, ...done } satisfies OrderResult,
+    });
+  }
+
+  #fail(order: TestOrder, type: string, reason: string, fields: FieldError[] = []): void {
+    const details = fields.length > 0 ? [fields] : [];
+    order.failure = ApplicationFailure.create({ type, message: maskWallets(reason), nonRetryable: true, details });
+    order.attention = undefined;
+    this.#enter(order, 'done', 'nothing', undefined, type === ORDER_UNRESOLVED ? 'unresolved' : 'none');
+    this.end(order.run, { failure: order.failure });
+  }
+
+  /** Changes the phase or asks a question. Lists show it where a workflow would show it. */
+  #enter(order: TestOrder, phase: OrderState['phase'], waitingFor: string, question?: Question, status?: string): void {
+    if (question || order.phase !== phase) order.revision += 1;
+    Object.assign(order, { phase, waitingFor }, question && { attention: { ...question, since: timeNow() } });
+    const { run, type, input, attention } = order;
+    const shown = status ?? (phase === 'parked' || phase === 'uncertain' ? phase : 'open');
+    const listed = `${shown} ${attention?.code ?? ''}`.trim();
+    if (order.listed === listed) return;
+    order.listed = listed;
+    this.show(run, [
+      { key: searchAttribute.orderStatus, value: shown },
+      { key: searchAttribute.needsAttention, value: attention !== undefined },
+      { key: searchAttribute.attentionReason, value: attention?.code ?? null },
+      { key: searchAttribute.attentionSince, value: attention ? new Date(attention.since) : null },
+      { key: searchAttribute.amount, value: attention ? whatMoves(type, input.order) : null },
+      { key: searchAttribute.orderUuid, value: order.order?.order_uuid ?? null },
+    ]);
+  }
+}

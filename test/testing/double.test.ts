@@ -1,0 +1,170 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { NotDecidedYetError, TemporalUnreachableError } from '../../src/index.js';
+import { selects } from '../../src/testing/query.js';
+import { testPaymentOrders } from '../../src/testing.js';
+import { orderInput } from '../support/inputs.js';
+
+const { orders, ends, sent, set, clear } = testPaymentOrders();
+beforeEach(clear);
+
+const refundOf = (orderId: string) => orderInput('withdraw', orderId);
+
+// docs/backends.md shows it.
+test('a refund that waits for a person is not paid twice', async () => {
+  ends('r-118', { parked: 'uncertain-create' });
+  const refund = orders.create('withdraw', refundOf('r-118'), { timeoutMs: 30_000 });
+  await expect(refund).rejects.toBeInstanceOf(NotDecidedYetError);
+  const handle = orders.order('r-118');
+  const { revision } = await handle.state();
+  await handle.decide({ action: 'resend', by: 'Ann', reason: 'the service has no such order', revision });
+  expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+  expect(sent).toHaveLength(1);
+});
+
+test('docs/backends.md shows a test of this file', async () => {
+  const [page, own] = await Promise.all(
+    ['../../docs/backends.md', './double.test.ts'].map((path) => readFile(new URL(path, import.meta.url), 'utf8')),
+  );
+  const [, example] = /^## Test your own code\n.*?(test\('.*?\n\}\);)/ms.exec(page ?? '') ?? [];
+  expect(example).toBeDefined();
+  expect(own).toContain(example);
+});
+
+describe('the double', () => {
+  test('shows the inputs that were started, and forgets them, endings and settings', async () => {
+    ends('one', { failure: 'OrderRejected' });
+    set({ rates: { withdraw: {} }, fault: 'answersLost' });
+    await expect(orders.start('withdraw', refundOf('one'))).rejects.toBeInstanceOf(TemporalUnreachableError);
+    expect(sent).toEqual([{ type: 'withdraw', input: refundOf('one') }]);
+    clear();
+    expect(sent).toEqual([]);
+    expect(await orders.rates()).toEqual({});
+    const { handle } = await orders.create('withdraw', refundOf('one'));
+    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+    expect(sent).toHaveLength(1);
+  });
+
+  test('has accepted a start whose answer it lost: the same input attaches', async () => {
+    set({ fault: 'answersLost' });
+    await expect(orders.start('withdraw', refundOf('lost'))).rejects.toBeInstanceOf(TemporalUnreachableError);
+    set({ fault: undefined });
+    expect((await orders.start('withdraw', refundOf('lost'))).attached).toBe(true);
+    expect(sent).toHaveLength(1);
+  });
+
+  test('lets orders go on that waited for a worker', async () => {
+    set({ fault: 'noWorker' });
+    const handle = await orders.start('withdraw', refundOf('waits'));
+    const result = handle.result();
+    await expect(handle.created({ timeoutMs: 60_000 })).rejects.toBeInstanceOf(NotDecidedYetError);
+    set({ fault: undefined });
+    expect(await result).toMatchObject({ outcome: 'completed' });
+  });
+
+  test('cancels an order that no worker has taken', async () => {
+    set({ fault: 'noWorker' });
+    const handle = await orders.start('withdraw', refundOf('cancelled'));
+    await handle.cancel();
+    set({ fault: undefined });
+    await expect(handle.result()).rejects.toMatchObject({ name: 'FailedError', type: 'OrderCancelled' });
+  });
+
+  test('waits without a time limit until the test lets the order end', async () => {
+    ends('open', 'open');
+    const { handle } = await orders.create('withdraw', refundOf('open'));
+    const result = handle.result();
+    expect(await Promise.race([result, sleep(50, 'waits')])).toBe('waits');
+    ends('open', { outcome: 'error', order: { error_message: 'no such card' } });
+    expect(await result).toMatchObject({ outcome: 'error', order: { error_message: 'no such card' } });
+  });
+
+  test('needs no time, also with a time limit and a clock that stands still', async () => {
+    vi.useFakeTimers();
+    try {
+      ends('open', 'open');
+      const { handle } = await orders.create('withdraw', refundOf('open'), { timeoutMs: 86_400_000 });
+      await expect(handle.result({ timeoutMs: 86_400_000 })).rejects.toBeInstanceOf(NotDecidedYetError);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('ends a wait that the caller aborts', async () => {
+    ends('open', 'open');
+    const { handle } = await orders.create('withdraw', refundOf('open'));
+    const stop = new AbortController();
+    const result = handle.result({ signal: stop.signal });
+    stop.abort(new Error('enough'));
+    await expect(result).rejects.toThrow('enough');
+  });
+
+  test('follows the order that a person adopted', async () => {
+    ends('doubt', { parked: 'conflict', next: 'open' });
+    const handle = await orders.start('withdraw', refundOf('doubt'));
+    const { revision } = await handle.state();
+    await handle.decide({ action: 'adopt', order_uuid: 'uuid-1', by: 'Ann', reason: 'it is ours', revision });
+    expect(await handle.created()).toMatchObject({ order_uuid: 'uuid-1' });
+    ends('doubt', { outcome: 'completed' });
+    expect(await handle.result()).toMatchObject({ adopted: true, order: { order_uuid: 'uuid-1' } });
+  });
+
+  test('says what it does not have', async () => {
+    const batch = orders.batches.plan({ startedBy: 'ann', rows: [refundOf('row').order] } as never);
+    await expect(batch).rejects.toThrow('The double of payment-orders has no workflow bulkWithdraw');
+    await expect(orders.orderList()).rejects.toThrow('has no read orderList');
+    await expect(orders.check('withdraw', refundOf('checked'))).rejects.toThrow('has no read check');
+    const address = orders.createAddress({ ref: 'a', address: { currency: 'usdt', network: 'tron' } });
+    await expect(address).rejects.toThrow('has no workflow depositAddress');
+  });
+});
+
+describe('list queries', () => {
+  const row = {
+    WorkflowId: "order:a:it's",
+    ExecutionStatus: 'Running',
+    PaymentNeedsAttention: true,
+    StartTime: new Date(5_000),
+  };
+
+  test.each([
+    ["WorkflowId = 'order:a:it\\'s'", true],
+    ["WorkflowId STARTS_WITH 'order:a:' AND ExecutionStatus IN ('Running', 'Failed')", true],
+    ["ExecutionStatus NOT IN ('Running')", false],
+    ["(ExecutionStatus = 'Failed' OR PaymentNeedsAttention = true) AND CloseTime IS NULL", true],
+    ["StartTime >= '1970-01-01T01:00:05+01:00' AND StartTime <= '1970-01-01T00:00:05Z'", true],
+    ["StartTime > '1970-01-01T00:00:05Z'", false],
+    ["CloseTime > '1970-01-01T00:00:00Z'", false],
+  ])('%s', (query, is) => {
+    expect(selects(query, row)).toBe(is);
+  });
+
+  test.each([
+    ['', ''],
+    ['a comparison that it does not know', "WorkflowId LIKE 'a'"],
+    ['an order', "WorkflowId = 'a' ORDER BY StartTime"],
+    ['a missing bracket', "(WorkflowId = 'a'"],
+    ['a text without an end', "WorkflowId = 'a"],
+  ])('refuse %s', (_, query) => {
+    expect(() => selects(query, row)).toThrow('cannot read the list query');
+  });
+});
+
+test('its code needs neither a worker nor a test runner', async () => {
+  const packages = new Set<string>();
+  const files = [new URL('../../src/testing.ts', import.meta.url).href];
+  // The loop also visits what it appends. The library itself is not part of it.
+  for (const file of files) {
+    const text = await readFile(new URL(file), 'utf8');
+    for (const [, name = ''] of text.matchAll(/^(?:import|export) (?!type )[^;]*?from '([^']+)'/gms)) {
+      const target = new URL(name.replace(/\.js$/, '.ts'), file).href;
+      if (!name.startsWith('.')) packages.add(name);
+      else if (!target.endsWith('/src/index.ts') && !files.includes(target)) files.push(target);
+    }
+  }
+  const needed = [...packages].filter(
+    (name) => !name.startsWith('node:') && !/^@temporalio\/(client|common|proto)\b/.test(name),
+  );
+  expect(needed.sort()).toEqual(['big.js', 'lossless-json']);
+});
