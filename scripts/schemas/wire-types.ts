@@ -1,7 +1,9 @@
 import * as z from 'zod';
+import { batchFilesInput } from '../../src/activities/batch/batch-files.js';
 import { BATCH_MESSAGES, MAX_INLINE_ROWS } from '../../src/contract/batch/batch.js';
 import { EVENT_KINDS, type EventKind } from '../../src/contract/events.js';
 import {
+  BATCH_FILES_WORKFLOW,
   BEGIN_UPDATE,
   BULK_WITHDRAW_WORKFLOW,
   CREATED_UPDATE,
@@ -76,6 +78,8 @@ const orderInput = (type: (typeof ORDER_TYPES)[number]): WireType =>
   );
 
 const row = orderSchemas.withdraw.extend({ reference: optionSchemas.reference }).meta(requestRules('withdraw'));
+const fieldErrors = z.array(z.object({ field: z.string(), reason: z.string() }));
+const count = z.int().min(0);
 const malformed = z.object({ malformed: z.string() });
 
 const readInput = z.strictObject({
@@ -87,6 +91,7 @@ const readInput = z.strictObject({
       orderListSchema,
       addressListSchema,
       z.strictObject({ order_type: z.string().optional(), pair: z.string().optional() }),
+      z.strictObject({ order_type: z.enum(ORDER_TYPES), input: z.looseObject({}) }),
     ])
     .optional(),
 });
@@ -120,6 +125,10 @@ export const WIRE_TYPES: Readonly<Record<string, WireType>> = {
   'service-read-input': incoming(
     readInput,
     'Input of a signed read: what is read, and the request body of the service.',
+  ),
+  'batch-files-input': incoming(
+    batchFilesInput,
+    'Question about batch files. The bytes of a part are a second argument, compressed by gzip.',
   ),
   'after-end-input': incoming(
     z.strictObject({ againAfterMs: z.int().min(0).optional() }),
@@ -173,11 +182,19 @@ export const WIRE_TYPES: Readonly<Record<string, WireType>> = {
       z.array(z.union([depositAddressSchema, malformed])),
       ratesSchema,
       balancesSchema,
+      z.looseObject({ fields: fieldErrors }),
     ]),
-    'Result of a signed read: an order, a list of orders or addresses, rates by order type, or balances by currency. Unreadable entries are {malformed}.',
+    'Result of a signed read: an order, a list of orders or addresses, rates by order type, balances by currency, or the findings of a dry run. Unreadable entries are {malformed}.',
+  ),
+  'batch-files-result': outgoing(
+    z.union([
+      z.object({ missing: z.array(count), file: batchSchema.shape.file }),
+      z.array(z.object({ row: count, orderId: z.string().optional(), reference: z.string().optional() })),
+    ]),
+    'State of an upload, or rows of a batch. A piece of a report is bytes, compressed by gzip.',
   ),
   'field-errors': outgoing(
-    z.array(z.object({ field: z.string(), reason: z.string() })),
+    fieldErrors,
     'Details of the failures InvalidOrder and InvalidInput: every bad field with a masked reason.',
   ),
   ...Object.fromEntries(EVENT_KINDS.map((kind) => [`event.${kind}`, eventOf(kind)])),
@@ -242,6 +259,7 @@ export const WORKFLOWS: Readonly<Record<string, WorkflowTypes>> = {
   [RECONCILE_WORKFLOW]: { input: 'reconcile-input', result: 'reconcile-result' },
   [DEPOSIT_ADDRESS_WORKFLOW]: { input: 'address-input', result: 'address-result' },
   [SERVICE_READ_WORKFLOW]: { input: 'service-read-input', result: 'service-read-result' },
+  [BATCH_FILES_WORKFLOW]: { input: 'batch-files-input', result: 'batch-files-result' },
   [DELIVER_EVENTS_WORKFLOW]: {
     input: 'delivery-input',
     signals: { [EVENTS_SIGNAL]: { arguments: ['delivery-input'] }, [SEND_EVENTS_SIGNAL]: { arguments: [] } },

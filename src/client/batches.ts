@@ -126,10 +126,7 @@ export class BatchHandle extends RemoteRun<BatchWorkflow> {
    * an order (as sent, with wallets); undefined if there is none. Throws as `result` does,
    * NotDecidedYetError and FailedError (the file is gone).
    */
-  async report({
-    rejected = false,
-    ...wait
-  }: { rejected?: boolean } & WaitOptions = {}): Promise<Buffer | undefined> {
+  async report({ rejected = false, ...wait }: { rejected?: boolean } & WaitOptions = {}): Promise<Buffer | undefined> {
     const read = async () => {
       if (await this.isOpen()) throw new NotDecidedYetError('batch', this.batchId);
       const result = await this.result();

@@ -35,7 +35,7 @@ export interface AccountConfig extends RouteConfig, z.infer<typeof accountFields
 const accountsFile = z.record(
   z
     .string()
-    .regex(ACCOUNT_FORMAT)
+    .regex(ACCOUNT_FORMAT, 'account names are [a-z0-9-]{1,32}')
     .refine((name) => !holdsWallet(name), NO_WALLET),
   z.strictObject({
     ...accountFields.shape,
@@ -47,7 +47,6 @@ const accountsFile = z.record(
     clientKeyFile: z.string().min(1).optional(),
     caFile: z.string().min(1).optional(),
   }),
-  { error: ({ code }) => (code === 'invalid_key' ? 'account names are [a-z0-9-]{1,32}' : undefined) },
 );
 
 type AccountEntry = z.infer<typeof accountsFile>[string];

@@ -63,7 +63,7 @@ test(`${ROWS} rows from code, kill -9 of the worker during the upload and while 
   // A create that a kill cut is never guessed: a person may have to look at a few rows.
   expect(outcomes).toMatchObject({ completed: ROWS - outcomes.parked, notStarted: 0, refused: 0, conflict: 0 });
   expect(outcomes.parked).toBeLessThanOrEqual(10);
-  const parked = await orders.list({ batchId: run, needsAttention: true });
+  const { orders: parked } = await orders.list({ batchId: run, needsAttention: true });
   process.stdout.write(
     `parked: ${parked.map(({ orderId, attention }) => `${orderId} ${attention?.code}`).join(', ')}\n`,
   );

@@ -17,7 +17,7 @@ const ALLOWED: readonly { file: string; words: RegExp }[] = [
   // A plan that nobody approved; the same holds.
   { file: 'src/workflows/bulk-withdraw.ts', words: /nothing was sent. Start it again under another batch id/ },
   // Warns of another id, and advises the same one.
-  { file: 'src/client/errors.ts', words: /Call again with the same id\. A new id/ },
+  { file: 'src/client/errors.ts', words: /Call again with the same id`; const order = `\$\{known\}\. A new id/ },
   // Says under which condition alone: the service has confirmed that nothing was paid.
   { file: 'src/contract/attention.ts', words: /its id cannot be used again\. Pay the payee under a new id/ },
   // Readings that are refused; nobody is told what to do.

@@ -49,8 +49,6 @@ const FIGURES =
   /^(amount_(from|to)_fee|exchange_rate_.*|expected_amount_to|amount_to|.*_precision|.*_hash|wallet_from|to)$/;
 /** Words of a person's question, and where a client pays. */
 const WORDS = /^(reason|deposit_url|deposit_address|error_message)$/;
-/** What the attention of an order above its cap shows besides its type. */
-const UNDOCUMENTED = /^(caps|pace|payers|sentTo)$/;
 const RANDOM = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 const TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d/;
 
@@ -63,7 +61,7 @@ export function shown(value: unknown, name = ''): unknown {
   if (typeof value === 'string' && TIME.test(value)) return 'a time';
   if (Array.isArray(value)) return value.map((item) => shown(item));
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).filter(([key, item]) => item !== undefined && !UNDOCUMENTED.test(key));
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
   return Object.fromEntries(entries.map(([key, item]) => [key, shown(item, key)]));
 }
 

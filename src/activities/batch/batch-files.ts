@@ -19,7 +19,8 @@ import { batchFailure, invalidInput, validInput } from '../failures.js';
 
 const account = z.string().regex(ACCOUNT_FORMAT);
 const count = z.int().min(0);
-const inputSchema = z.discriminatedUnion('act', [
+/** Question about the files of a batch. */
+export const batchFilesInput = z.discriminatedUnion('act', [
   z.strictObject({
     act: z.literal('upload'),
     account,
@@ -38,12 +39,12 @@ const inputSchema = z.discriminatedUnion('act', [
   z.strictObject({ act: z.literal('report'), account, path: z.string().max(300), from: count }),
 ]);
 
-type Asked<A extends BatchFilesInput['act']> = Extract<z.infer<typeof inputSchema>, { act: A }>;
+type Asked<A extends BatchFilesInput['act']> = Extract<z.infer<typeof batchFilesInput>, { act: A }>;
 
 /** Stores uploads, and reads rows and reports, for callers that have no folder of the workers. */
 export function batchFilesActivity({ directories = {} }: Pick<ActivityDeps, 'directories'>) {
   return async function batchFiles(raw: BatchFilesInput, bytes?: Uint8Array): Promise<unknown> {
-    const input = validInput(inputSchema, raw);
+    const input = validInput(batchFilesInput, raw);
     try {
       if (input.act === 'upload') return await upload(directories.batchDir, input, bytes);
       return input.act === 'rows' ? await rowsOf(directories, input) : await piece(directories.reportDir, input);

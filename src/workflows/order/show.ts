@@ -45,13 +45,17 @@ export function raiseAttention(
   code: OrderAttention,
   reason: string,
   allowed: DecideAction[] = [],
-  toApprove?: ApprovedAmount,
+  { amount, currency }: Partial<ApprovedAmount> = {},
 ): void {
   if (run.attention?.reason === reason) return;
   // Background work must not replace an open question.
   if (allowed.length === 0 && run.attention?.allowed.length) return;
   run.revision += 1;
-  run.attention = { code, reason, since: new Date().toISOString(), allowed, ...toApprove };
+  run.attention = {
+    ...{ code, reason, since: new Date().toISOString(), allowed },
+    ...(amount !== undefined && { amount }),
+    ...(currency !== undefined && { currency }),
+  };
   publish(run);
 }
 
