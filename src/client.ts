@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { Batches } from './client/batches.js';
+import { Batches } from './client/batch/batches.js';
+import { Schedules } from './client/batch/schedules.js';
 import type { WaitOptions } from './client/bounded.js';
 import { checkOrder } from './client/check-order.js';
 import { type CheckOptions, checkOrderInput } from './client/checked-input.js';
@@ -17,7 +18,6 @@ import { allOrders, listOrders, type OrderFilter, type OrderListEntry, type Orde
 import { OrderHandle } from './client/order-handle.js';
 import { type ReconcileOptions, reconcile } from './client/reconcile.js';
 import { waitWithin } from './client/remote-run.js';
-import { Schedules } from './client/schedules.js';
 import { isAccountServed, servedLately } from './client/served.js';
 import { createDepositAddress, type RatesQuery, readService } from './client/service-calls.js';
 import type { SignOptions } from './client/signing.js';

@@ -1,5 +1,8 @@
-export type { BatchRowEntry, BatchRowFilter, BatchRowPage } from './client/batch-rows.js';
-export { Batches, BatchHandle, type BatchStart, type UploadOptions } from './client/batches.js';
+export { BatchHandle } from './client/batch/batch-handle.js';
+export type { BatchRowEntry, BatchRowFilter, BatchRowPage } from './client/batch/batch-rows.js';
+export { Batches, type BatchStart, type UploadOptions } from './client/batch/batches.js';
+export type { ScheduleInput } from './client/batch/schedule-spec.js';
+export { type CreatedSchedule, type NextRun, type PlanOptions, Schedules } from './client/batch/schedules.js';
 export type { WaitOptions } from './client/bounded.js';
 export type {
   DecidableOrder,
@@ -31,8 +34,6 @@ export type { ListedAttention, OrderFilter, OrderListEntry, OrderPage } from './
 export { OrderHandle } from './client/order-handle.js';
 export type { ReconcileOptions, ReconcileState } from './client/reconcile.js';
 export type { Parked, UntilParked } from './client/remote-run.js';
-export type { ScheduleInput } from './client/schedule-spec.js';
-export { type CreatedSchedule, type NextRun, type PlanOptions, Schedules } from './client/schedules.js';
 export type { RatesQuery } from './client/service-calls.js';
 export type { Signer, SignOptions } from './client/signing.js';
 export { type HandleOptions, PaymentOrders, type StartOptions } from './client.js';

@@ -1,7 +1,7 @@
 import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BatchHandle } from '../../src/client/batches.js';
+import type { BatchHandle } from '../../src/client/batch/batch-handle.js';
 import type { PaymentOrders } from '../../src/client.js';
 import type { BatchResult, BatchState } from '../../src/contract/batch/batch.js';
 import { batchLine } from '../../src/starter/batch-text.js';

@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BatchHandle, startBatch } from '../../src/client/batches.js';
+import type { BatchHandle } from '../../src/client/batch/batch-handle.js';
+import { startBatch } from '../../src/client/batch/start-batch.js';
 import type { BatchInput, BatchPhase, BatchState } from '../../src/contract/batch/batch.js';
 import {
   BULK_WITHDRAW_WORKFLOW,

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BatchHandle } from '../../src/client/batches.js';
+import type { BatchHandle } from '../../src/client/batch/batch-handle.js';
 import type { BatchState } from '../../src/contract/batch/batch.js';
 import type { Installation } from './installation.js';
 import type { Scenario } from './scenarios.js';

@@ -2,7 +2,8 @@ import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypt
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BatchHandle, startBatch } from '../../src/client/batches.js';
+import type { BatchHandle } from '../../src/client/batch/batch-handle.js';
+import { startBatch } from '../../src/client/batch/start-batch.js';
 import type { BatchPhase, BatchState } from '../../src/contract/batch/batch.js';
 import { input, type Scenario } from './scenarios.js';
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '../../sandbox/index.js';
-import { startBatch } from '../../src/client/batches.js';
+import { startBatch } from '../../src/client/batch/start-batch.js';
 import { type AccountConfig, Secret } from '../../src/config.js';
 import type { AttentionCode } from '../../src/contract/attention.js';
 import type { OrderInput } from '../../src/contract/order/input-and-result.js';

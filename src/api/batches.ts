@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { Batches, BatchHandle } from '../client/batches.js';
+import type { BatchHandle } from '../client/batch/batch-handle.js';
+import type { Batches } from '../client/batch/batches.js';
 import { checkBatchInput } from '../client/checked-input.js';
 import { RefusedError } from '../client/errors.js';
 import type { PaymentOrders } from '../client.js';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { UNTOUCHED_EVENTS } from '../client/batches.js';
+import { UNTOUCHED_EVENTS } from '../client/batch/start-batch.js';
 import { FailedError, UnknownIdError, UnresolvedError } from '../client/errors.js';
 import { readFirstInput } from '../client/history.js';
 import { toEntry } from '../client/list-orders.js';

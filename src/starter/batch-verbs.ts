@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type BatchHandle, wantsPerson } from '../client/batches.js';
+import { type BatchHandle, wantsPerson } from '../client/batch/batch-handle.js';
 import type { SignOptions } from '../client/signing.js';
 import type { BatchApproval, BatchInstruction, BatchResult, BatchState } from '../contract/batch/batch.js';
 import { print } from '../print.js';

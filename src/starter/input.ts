@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import type { BatchStart } from '../client/batches.js';
+import type { BatchStart } from '../client/batch/batches.js';
 import { type CheckOptions, checkBatchInput, checkWith, type ParsedInput } from '../client/checked-input.js';
 import { readJson } from '../validation/json-input.js';
 import { type BatchOptions, batchOptionsOf, given } from './arguments.js';

@@ -1,8 +1,8 @@
 import type { CalendarSpecDescription } from '@temporalio/client';
 import { type Command, Option } from 'commander';
+import { type ScheduleInput, validateScheduleInput } from '../client/batch/schedule-spec.js';
+import type { CreatedSchedule, NextRun } from '../client/batch/schedules.js';
 import { accepted } from '../client/checked-input.js';
-import { type ScheduleInput, validateScheduleInput } from '../client/schedule-spec.js';
-import type { CreatedSchedule, NextRun } from '../client/schedules.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import {
   type BatchOptions,

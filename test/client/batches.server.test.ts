@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { BatchStart } from '../../src/client/batches.js';
+import type { BatchStart } from '../../src/client/batch/batches.js';
 import { ConflictError, InvalidInputError } from '../../src/client/errors.js';
 import type { BatchState } from '../../src/contract/batch/batch.js';
 import { searchAttribute } from '../../src/contract/names.js';

@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { Batches, BatchHandle } from '../../src/client/batches.js';
+import { BatchHandle } from '../../src/client/batch/batch-handle.js';
+import { Batches } from '../../src/client/batch/batches.js';
+import { Schedules } from '../../src/client/batch/schedules.js';
 import type { WaitOptions } from '../../src/client/bounded.js';
 import { OrderHandle } from '../../src/client/order-handle.js';
 import { RemoteRun } from '../../src/client/remote-run.js';
-import { Schedules } from '../../src/client/schedules.js';
 import { PaymentOrders } from '../../src/client.js';
 import { payout, useClient } from './client.fixture.js';
 

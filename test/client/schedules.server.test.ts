@@ -1,6 +1,6 @@
 import { ScheduleNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ScheduleInput } from '../../src/client/schedule-spec.js';
+import type { ScheduleInput } from '../../src/client/batch/schedule-spec.js';
 import { PaymentOrders } from '../../src/client.js';
 import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
 

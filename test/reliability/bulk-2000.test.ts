@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { BatchHandle } from '../../src/client/batches.js';
+import type { BatchHandle } from '../../src/client/batch/batch-handle.js';
 import type { BatchResult } from '../../src/contract/batch/batch.js';
 import { decimal, sum, toAmount } from '../../src/contract/money.js';
 import { runSizes } from '../workflows/batch/batch-history.fixture.js';

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { startBatch } from '../../src/client/batches.js';
+import { startBatch } from '../../src/client/batch/start-batch.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
 import { type BatchLab, csvOf, openBatchLab, testRows } from '../workflows/batch/batches.fixture.js';

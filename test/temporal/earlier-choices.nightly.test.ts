@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Payload } from '@temporalio/common';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startBatch } from '../../src/client/batches.js';
+import { startBatch } from '../../src/client/batch/start-batch.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import { BATCH_MESSAGES } from '../../src/contract/batch/batch.js';
 import { DECIDE_UPDATE, ORDER_CALLBACK_SIGNAL } from '../../src/contract/names.js';

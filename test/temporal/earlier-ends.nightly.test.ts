@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startBatch } from '../../src/client/batches.js';
+import { startBatch } from '../../src/client/batch/start-batch.js';
 import { RECONCILE_WORKFLOW, reconcileWorkflowId } from '../../src/contract/names.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';

@@ -1,7 +1,8 @@
 import { activityInfo, getClient } from '@temporalio/activity';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { type BatchWorkflow, batchStartOptions } from '../../client/batches.js';
+import type { BatchWorkflow } from '../../client/batch/batch-handle.js';
+import { batchStartOptions } from '../../client/batch/start-batch.js';
 import { readFirstInput, resultOfRun, resultWith } from '../../client/history.js';
 import { describeRun, whyUnreadable } from '../../client/standing.js';
 import { startUnlessTaken } from '../../client/temporal-calls.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
-import type { BatchHandle } from '../../../src/client/batches.js';
+import type { BatchHandle } from '../../../src/client/batch/batch-handle.js';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import { startOrder } from '../../../src/client/start-order.js';
 import { type BatchInput, type BatchOutcomes, NONE_ENDED } from '../../../src/contract/batch/batch.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startBatch } from '../../../src/client/batches.js';
+import { startBatch } from '../../../src/client/batch/start-batch.js';
 import type { BatchApproval, BatchInput, BatchInstruction } from '../../../src/contract/batch/batch.js';
 import { searchAttribute } from '../../../src/contract/names.js';
 import {

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { BatchHandle } from '../../../src/client/batches.js';
+import type { BatchHandle } from '../../../src/client/batch/batch-handle.js';
 import { UnresolvedError } from '../../../src/client/errors.js';
 import type { BatchInput, BatchResult, BatchState } from '../../../src/contract/batch/batch.js';
 import { resetTo, resettableEvents, runOf, WITHOUT_UPDATES } from '../../reliability/reset.fixture.js';

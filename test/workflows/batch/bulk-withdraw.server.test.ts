@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { BatchHandle } from '../../../src/client/batches.js';
+import type { BatchHandle } from '../../../src/client/batch/batch-handle.js';
 import type { BatchResult } from '../../../src/contract/batch/batch.js';
 import { orderWorkflowId, searchAttribute } from '../../../src/contract/names.js';
 import { cardNumber } from '../../support/batch-files.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { BatchHandle } from '../../../src/client/batches.js';
+import type { BatchHandle } from '../../../src/client/batch/batch-handle.js';
 import { BATCH_MESSAGES, type BatchState } from '../../../src/contract/batch/batch.js';
 import { rogueAt, updatesIn } from '../../temporal/rogue.fixture.js';
 import { keyOf } from '../../temporal/stored-bytes.fixture.js';

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startBatch } from '../../../src/client/batches.js';
+import { startBatch } from '../../../src/client/batch/start-batch.js';
 import { cardNumber } from '../../support/batch-files.js';
 import { newOrderId } from '../../support/lab.js';
 import { openGate, type ServiceGate } from '../../support/service-gate.js';

@@ -2,7 +2,7 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ScheduleNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ScheduleInput } from '../../../src/client/schedule-spec.js';
+import type { ScheduleInput } from '../../../src/client/batch/schedule-spec.js';
 import { newOrderId } from '../../support/lab.js';
 import { type BatchLab, csvOf, executedOf, openBatchLab, testRows } from './batches.fixture.js';
 

@@ -1,7 +1,7 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { WorkflowFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startBatch } from '../../../src/client/batches.js';
+import { startBatch } from '../../../src/client/batch/start-batch.js';
 import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import { periodAt } from '../../../src/validation/batch-input.js';
 import { newOrderId } from '../../support/lab.js';

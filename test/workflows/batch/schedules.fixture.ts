@@ -1,8 +1,8 @@
 import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { BatchHandle } from '../../../src/client/batches.js';
-import type { ScheduleInput } from '../../../src/client/schedule-spec.js';
+import type { BatchHandle } from '../../../src/client/batch/batch-handle.js';
+import type { ScheduleInput } from '../../../src/client/batch/schedule-spec.js';
 import type { BatchResult, ScheduledBatchInput } from '../../../src/contract/batch/batch.js';
 import { newOrderId } from '../../support/lab.js';
 import { type BatchLab, csvOf, type TestRow, testRows } from './batches.fixture.js';

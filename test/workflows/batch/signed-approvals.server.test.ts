@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { BatchHandle } from '../../../src/client/batches.js';
+import type { BatchHandle } from '../../../src/client/batch/batch-handle.js';
 import { signed } from '../../../src/client/signing.js';
 import type { BatchInput } from '../../../src/contract/batch/batch.js';
 import type { SignedRun } from '../../../src/contract/signature.js';

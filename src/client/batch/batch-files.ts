@@ -8,7 +8,7 @@ import {
   type BatchInput,
   fitsInline,
   type ReportFile,
-} from '../contract/batch/batch.js';
+} from '../../contract/batch/batch.js';
 import {
   type BatchFormat,
   type BatchUpload,
@@ -16,15 +16,15 @@ import {
   MAX_ROWS,
   PART_BYTES,
   type UploadState,
-} from '../contract/batch/files.js';
-import type { FieldError } from '../contract/failures.js';
-import { sortedJson } from '../contract/json.js';
-import { DEFAULT_ACCOUNT } from '../contract/names.js';
-import { rowErrors } from '../validation/batch-input.js';
-import { presentable } from '../validation/field-errors.js';
-import type { CheckOptions } from './checked-input.js';
-import { FailedError, InvalidInputError } from './errors.js';
-import { askAboutFiles } from './service-calls.js';
+} from '../../contract/batch/files.js';
+import type { FieldError } from '../../contract/failures.js';
+import { sortedJson } from '../../contract/json.js';
+import { DEFAULT_ACCOUNT } from '../../contract/names.js';
+import { rowErrors } from '../../validation/batch-input.js';
+import { presentable } from '../../validation/field-errors.js';
+import type { CheckOptions } from '../checked-input.js';
+import { FailedError, InvalidInputError } from '../errors.js';
+import { askAboutFiles } from '../service-calls.js';
 
 /** Rows between two turns of the caller's other tasks. */
 const ROWS_A_TURN = 100;

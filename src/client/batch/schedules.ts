@@ -6,7 +6,7 @@ import {
   ScheduleNotFoundError,
   type ScheduleOptions,
 } from '@temporalio/client';
-import type { BatchPlan, BatchResult, ScheduledBatchInput } from '../contract/batch/batch.js';
+import type { BatchPlan, BatchResult, ScheduledBatchInput } from '../../contract/batch/batch.js';
 import {
   DEFAULT_ACCOUNT,
   ORDERS_TASK_QUEUE,
@@ -15,12 +15,14 @@ import {
   scheduledBatchWorkflowId,
   scheduleIdOf,
   searchAttribute,
-} from '../contract/names.js';
-import { fileOfPeriod, periodAt, validateScheduledBatchInput } from '../validation/batch-input.js';
-import { BatchHandle, planBatch } from './batches.js';
-import { bounded, type WaitOptions } from './bounded.js';
-import { accepted } from './checked-input.js';
-import { ConflictError, FailedError, InvalidInputError, NoWorkerError, UnknownIdError } from './errors.js';
+} from '../../contract/names.js';
+import { fileOfPeriod, periodAt, validateScheduledBatchInput } from '../../validation/batch-input.js';
+import { bounded, type WaitOptions } from '../bounded.js';
+import { accepted } from '../checked-input.js';
+import { ConflictError, FailedError, InvalidInputError, NoWorkerError, UnknownIdError } from '../errors.js';
+import { isAccountServed } from '../served.js';
+import { callTemporal, throwNoWorker } from '../temporal-calls.js';
+import { BatchHandle } from './batch-handle.js';
 import {
   actionInputOf,
   NEVER_RUNS,
@@ -30,8 +32,7 @@ import {
   specOf,
   validateScheduleInput,
 } from './schedule-spec.js';
-import { isAccountServed } from './served.js';
-import { callTemporal, throwNoWorker } from './temporal-calls.js';
+import { planBatch } from './start-batch.js';
 
 /** Missed runs start within this time after an outage. Temporal's default is a year. */
 const CATCH_UP_MS = 3_600_000;

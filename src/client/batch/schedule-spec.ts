@@ -1,11 +1,11 @@
 import type { ScheduleDescription, ScheduleSpec } from '@temporalio/client';
 import * as z from 'zod';
-import type { ScheduledBatchInput } from '../contract/batch/batch.js';
-import { differences } from '../contract/differences/likeness.js';
-import type { FieldError } from '../contract/failures.js';
-import { DEFAULT_ACCOUNT, SCHEDULED_BATCH_WORKFLOW } from '../contract/names.js';
-import { periodAt, validateScheduledBatchInput } from '../validation/batch-input.js';
-import { fieldErrors } from '../validation/field-errors.js';
+import type { ScheduledBatchInput } from '../../contract/batch/batch.js';
+import { differences } from '../../contract/differences/likeness.js';
+import type { FieldError } from '../../contract/failures.js';
+import { DEFAULT_ACCOUNT, SCHEDULED_BATCH_WORKFLOW } from '../../contract/names.js';
+import { periodAt, validateScheduledBatchInput } from '../../validation/batch-input.js';
+import { fieldErrors } from '../../validation/field-errors.js';
 
 /** Batch that starts at the times of all `cron` expressions, in `timeZone`. */
 export interface ScheduleInput extends Omit<ScheduledBatchInput, 'period'> {

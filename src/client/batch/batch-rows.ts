@@ -1,13 +1,13 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import type { BatchInput } from '../contract/batch/batch.js';
-import { MAX_ROW_PAGE, type RowId } from '../contract/batch/files.js';
-import type { FieldError } from '../contract/failures.js';
-import { orderWorkflowId, quoted } from '../contract/names.js';
-import { maskWallets } from '../contract/wallets.js';
-import { InvalidInputError } from './errors.js';
-import { toEntry } from './list-orders.js';
-import { askAboutFiles } from './service-calls.js';
-import { callTemporal } from './temporal-calls.js';
+import type { BatchInput } from '../../contract/batch/batch.js';
+import { MAX_ROW_PAGE, type RowId } from '../../contract/batch/files.js';
+import type { FieldError } from '../../contract/failures.js';
+import { orderWorkflowId, quoted } from '../../contract/names.js';
+import { maskWallets } from '../../contract/wallets.js';
+import { InvalidInputError } from '../errors.js';
+import { toEntry } from '../list-orders.js';
+import { askAboutFiles } from '../service-calls.js';
+import { callTemporal } from '../temporal-calls.js';
 
 /** Row of a batch (from 1) and what Temporal knows of its order, up to a few seconds old. */
 export interface BatchRowEntry extends RowId {
