@@ -19,6 +19,7 @@ const by = { by: 'bob', reason: 'x' };
 const decision = { ...by, action: 'accept', revision: 1 } as const;
 const decidable = { orderId: 'waits', workflowId: 'order:default:waits', since: new Date(), decision };
 const plan = { account: 'default', does: [], orders: [decidable], amounts: {}, withoutAmount: 0, left: [], more: 0 };
+const upload = { account: 'default', sha256: 'ab'.repeat(32), format: 'ndjson', parts: 1 } as const;
 const monthly = {
   plan: 'monthly',
   cron: ['0 0 1 * *'],
@@ -73,6 +74,10 @@ const CALLS: Readonly<Record<string, readonly [Call, string | undefined]>> = {
   'BatchHandle.resume': [(orders, wait) => orders.batches.handle('waits').resume(by, wait), NOBODY],
   'BatchHandle.stop': [(orders, wait) => orders.batches.handle('waits').stop(by, wait), NOBODY],
   'BatchHandle.result': [(orders, wait) => orders.batches.handle('waits').result(wait), NOT_YET],
+  'BatchHandle.rows': [(orders, wait) => orders.batches.handle('waits').rows(wait), ENDS],
+  'BatchHandle.report': [(orders, wait) => orders.batches.handle('waits').report(wait), NOT_YET],
+  'Batches.upload': [(orders, wait) => orders.batches.upload(Buffer.from('{}'), { format: 'ndjson', ...wait }), NOBODY],
+  'Batches.uploadPart': [(orders, wait) => orders.batches.uploadPart(upload, 1, Buffer.from('{}'), wait), NOBODY],
   'Batches.plan': [(orders, wait) => orders.batches.plan(batch, wait), NOBODY],
   'Batches.start': [(orders, wait) => orders.batches.start({ rows, startedBy: 'ann' }, wait), NOBODY],
   'Schedules.create': [(orders, wait) => orders.schedules.create({ ...monthly, cron: [...monthly.cron] }, wait), ENDS],

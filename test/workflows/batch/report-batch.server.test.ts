@@ -166,6 +166,7 @@ describe('the report of a batch', () => {
       fee: '1.5',
       wallet: `****${cardNumber(1).slice(-4)}`,
       reason: '',
+      reference: '',
     });
     expect(partly).toMatchObject({ outcome: 'completed_partially', amount_to: '10', reason: /10 usd unpaid/ });
     expect(failed).toMatchObject({ outcome: 'error', wallet: '****' });
