@@ -43,8 +43,8 @@ async function main(): Promise<void> {
   }
   const sandbox = await startSandbox({ ...options, settings: { faults: faultShares(values.fault) } });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void sandbox.close());
-  process.stdout.write(`ready service=${sandbox.url} admin=${sandbox.adminUrl}
-
+  process.stdout.write(`ready service=${sandbox.url} admin=${sandbox.adminUrl}\n`);
+  process.stderr.write(`
 A worker reaches it by PAYMENT_BASE_URL=${sandbox.url} PAYMENT_SIGNER=${options.signer}, with
 PAYMENT_API_KEY as SANDBOX_API_KEY (or sandbox-key) and PAYMENT_API_SECRET as SANDBOX_API_SECRET (or sandbox-secret)
 `);

@@ -53,7 +53,7 @@ test('both come back in state, result, list and events, follow-ups have them, an
   expect(await listed()).toMatchObject(
     [orderId, `${orderId}.r1`].map((id) => ({ orderId: id, reference: marks.reference })),
   );
-  expect(await lab.orders.list({ reference: 'inv' })).toEqual([]);
+  expect(await lab.orders.list({ reference: 'inv' })).toEqual({ orders: [] });
 
   const described = await lab.temporal.client.workflow
     .getHandle(handle.workflowId)
