@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
+import { eventHeaders, eventKeyOf } from './contract/event-signature.js';
+import type { EventData, EventKind } from './contract/events.js';
 import { SERVICE_REJECTED } from './contract/failures.js';
 import { SERVICE_READ_WORKFLOW } from './contract/names.js';
 import type { RunInput } from './contract/order/input-and-result.js';
@@ -113,4 +116,21 @@ export function testPaymentOrders(): TestPaymentOrders {
     set: (settings) => double.set(settings),
     clear: () => double.clear(),
   };
+}
+
+/**
+ * Returns the body and headers of a signed event, to test a receiver. `sentAt`: default now. Throws
+ * TypeError if `secret` is not `whsec_<base64>`.
+ */
+export function signedEvent(
+  secret: string,
+  type: EventKind,
+  data: Partial<EventData> = {},
+  sentAt: Date = new Date(),
+): { body: string; headers: Record<string, string> } {
+  const key = eventKeyOf(secret);
+  if (!key) throw new TypeError('a secret must be whsec_ and the base64 of 24 to 64 bytes');
+  const timestamp = sentAt.toISOString();
+  const body = JSON.stringify({ type, timestamp, data: { account: 'default', sequence: 1, ...data } });
+  return { body, headers: eventHeaders(`${randomUUID()}.1`, Buffer.from(body), [key], sentAt.getTime()) };
 }

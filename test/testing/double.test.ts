@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { NotDecidedYetError, TemporalUnreachableError } from '../../src/index.js';
+import { EventRefusedError, NotDecidedYetError, TemporalUnreachableError, verifyEvent } from '../../src/index.js';
 import { selects } from '../../src/testing/query.js';
-import { testPaymentOrders } from '../../src/testing.js';
+import { signedEvent, testPaymentOrders } from '../../src/testing.js';
+import { EVENT_SECRET } from '../support/event-receiver.js';
 import { orderInput } from '../support/inputs.js';
 
 const { orders, ends, sent, set, clear } = testPaymentOrders();
@@ -149,6 +150,16 @@ describe('list queries', () => {
   ])('refuse %s', (_, query) => {
     expect(() => selects(query, row)).toThrow('cannot read the list query');
   });
+});
+
+test('a signed event is one that a receiver takes, unless it is old or was changed', () => {
+  const { body, headers } = signedEvent(EVENT_SECRET, 'order.ended', { order_id: 'r-117', outcome: 'completed' });
+  const event = { type: 'order.ended', data: { account: 'default', order_id: 'r-117', outcome: 'completed' } };
+  expect(verifyEvent(body, headers, EVENT_SECRET)).toMatchObject(event);
+  expect(() => verifyEvent(body.replace('r-117', 'r-118'), headers, EVENT_SECRET)).toThrow(EventRefusedError);
+  const old = signedEvent(EVENT_SECRET, 'order.ended', {}, new Date(Date.now() - 301_000));
+  expect(() => verifyEvent(old.body, old.headers, EVENT_SECRET)).toThrow(EventRefusedError);
+  expect(() => signedEvent('a secret', 'test')).toThrow(TypeError);
 });
 
 test('its code needs neither a worker nor a test runner', async () => {
