@@ -34,3 +34,11 @@ test('sources are named as the project sees them; code, mappings and contents st
     sourcesContent: ['const a = 1 / 2;', null, 'require("src/workflows/index.ts")', '', '/other'],
   });
 });
+
+test('modules behind a link are named as if they lay in the project', () => {
+  const code = 'require("../../builder/x/node_modules/big.js/big.mjs"), require("./src/a.ts");';
+  expect(withRelativeSources(code, '/packed/app/', '/builder/x/node_modules')).toBe(
+    'require("./node_modules/big.js/big.mjs"), require("./src/a.ts");',
+  );
+  expect(withRelativeSources(code, '/packed/app/')).toBe(code);
+});
