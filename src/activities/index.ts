@@ -54,7 +54,7 @@ export const createActivities = (deps: ActivityDeps) => ({
   proveBalances: proveBalancesActivity(deps),
   reportReconcile: reportReconcileActivity(deps),
   findAddress: findAddressActivity(deps),
-  planBatch: planBatchActivity(deps),
+  planBatch: namingReceivers(deps, planBatchActivity(deps)),
   sendBatchRows: sendBatchRowsActivity(deps),
   reportBatch: reportBatchActivity(deps),
   awaitBatchFile: awaitBatchFileActivity(deps),

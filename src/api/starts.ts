@@ -54,8 +54,8 @@ function readStart(value: unknown, caller: Caller): Start {
   throw new InvalidInputError(wrong);
 }
 
-const NOT_SERVED =
-  'Temporal accepted the order, but no worker serves its account or has taken it yet. It waits and nothing is lost. Repeat the same request, which is safe, and never start it under another id';
+const NOT_SERVED = (account: string): string =>
+  `Temporal accepted the order, but no worker serves account "${account}" or has taken it yet. It waits and nothing is lost. Repeat the same request, which is safe, and never start it under another id`;
 /** If no worker takes a first step within this time, no worker is running. */
 const TAKEN_WITHIN_S = 5;
 
@@ -104,7 +104,12 @@ export function addStarts(api: Api, orders: PaymentOrders): void {
       // Temporal lists ended workers for minutes.
       const isLeft = isUntouched && wait >= TAKEN_WITHIN_S;
       if (isLeft || handle.served === false) {
-        throw new Refusal({ status: 503, code: 'noWorker', detail: NOT_SERVED, headers: { 'retry-after': '5' } });
+        throw new Refusal({
+          status: 503,
+          code: 'noWorker',
+          detail: NOT_SERVED(handle.account),
+          headers: { 'retry-after': '5' },
+        });
       }
       reply.code(202);
       return withoutWallets({ ...entry, attached });

@@ -90,12 +90,14 @@ export class OrderHandle extends RemoteRun<OrderWorkflow> {
       const result = await super.result(wait);
       return this.afterEnd ? result : orderResult(result);
     };
-    return until ? this.orParked(end, { state: () => this.state(), wantsPerson }, wait) : end();
+    return until === undefined
+      ? end()
+      : this.orParked(end, { state: () => this.state(), wantsPerson }, { until, ...wait });
   }
 
   /**
-   * Sends a decision to the run of its `runId` (default: the newest) and returns the new state.
-   * Throws RefusedError, and NoWorkerError without an answer in `timeoutMs` (15 s).
+   * Sends a decision to the run of its `runId` (default: the newest). Returns the state that took it,
+   * before its effect. Throws RefusedError, and NoWorkerError without an answer in `timeoutMs` (15 s).
    */
   async decide(decision: Decision, { signer, ...wait }: WaitOptions & SignOptions = {}): Promise<OrderState> {
     const decide = async () =>

@@ -163,11 +163,12 @@ export abstract class RemoteRun<W extends Workflow> {
   }
 
   /** Waits for an end, or until a person has to decide. Looks for that every few seconds. */
-  protected orParked<T, S>(
+  protected async orParked<T, S>(
     end: () => Promise<T>,
     { state, wantsPerson }: { state: () => Promise<S>; wantsPerson: (state: S) => boolean },
-    wait: WaitOptions,
+    { until, ...wait }: UntilParked,
   ): Promise<T | Parked<S>> {
+    if (until !== 'parked') throw new InvalidInputError([{ field: 'until', reason: "must be 'parked'" }]);
     const parked = async (): Promise<Parked<S>> => {
       for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(1.5 * pauseMs, MAX_LOOK_MS)) {
         const { typedSearchAttributes: shown } = await this.#describe();
@@ -202,7 +203,7 @@ export abstract class RemoteRun<W extends Workflow> {
   /** Throws NoWorkerError. Asks Temporal first: a silent Temporal looks like a missing worker. */
   async #noWorker(update?: string): Promise<never> {
     await this.isOpen(CHECK_WITHIN);
-    throw new NoWorkerError(ORDERS_TASK_QUEUE, update);
+    throw new NoWorkerError(ORDERS_TASK_QUEUE, { ...(update && { update }) });
   }
 }
 

@@ -41,7 +41,7 @@ import {
   isReset,
   refuseInput,
 } from './identity.js';
-import { handOver } from './outbox.js';
+import { handOver, learnReceivers } from './outbox.js';
 
 /** Checks rows, waits for approval, starts and follows their orders. A cancellation stops it. */
 export async function bulkWithdraw(
@@ -172,7 +172,11 @@ async function makePlan(run: BatchRun): Promise<BatchPlan> {
     enter(run, 'done', 'nothing');
     const cause = error instanceof ActivityFailure ? error.cause : undefined;
     if (mayHaveSent(run)) throw unresolved(`its rows cannot be checked: ${cause?.message ?? 'no reason given'}`);
-    throw failureOf(error) ?? error;
+    const failure = failureOf(error);
+    if (!failure) throw error;
+    // A plan sends no events.
+    const outbox = run.input.planOnly ? { ...run.outbox } : run.outbox;
+    throw Object.assign(failure, { details: learnReceivers(outbox, failure.details ?? []) });
   }
 }
 

@@ -46,6 +46,14 @@ export const openOutbox = (account: string): Outbox => ({
   sending: Promise.resolve(),
 });
 
+/** Takes the receivers out of the details of a failure, which callers see. */
+export const learnReceivers = (outbox: Outbox, details: readonly unknown[]): unknown[] =>
+  details.filter((detail) => {
+    const { receivers }: Pick<Outbox, 'receivers'> = Object(detail);
+    if (Array.isArray(receivers)) outbox.receivers = receivers;
+    return !Array.isArray(receivers);
+  });
+
 /** Facts of an event, unchecked except for `metadata`. */
 export type Facts = Partial<Record<(typeof EVENT_TEXTS)[number], unknown>> & Pick<EventData, 'metadata'>;
 

@@ -45,13 +45,16 @@ test('the lines of docs/start.md pay in a fresh folder: ES modules, CommonJS, Je
     'mkdir go && cd go && mv ../pay.go . && go mod init pay && go mod tidy && go run pay.go',
   );
 
-  for (const name of ['pay.mjs', 'pay.cjs', 'pay.sh']) {
+  for (const name of ['pay.mjs', 'pay.cjs', 'pay.sh', 'pay.py', 'go/pay.go']) {
     const text = await readFile(join(folder, name), 'utf8');
     await writeFile(join(folder, name), text.replace('12.50', '13.50'));
   }
   expect(await output('node pay.mjs')).toMatch(/ConflictError: .* a different amount/);
   expect(await output('node pay.cjs')).toMatch(/ConflictError: .* a different amount/);
   expect(await output('bash pay.sh')).toMatch(/"code":"conflict".*amount/);
+  // Both orders have ended.
+  expect(await output('venv/bin/python pay.py')).toMatch(/conflict: .*order\.amount/);
+  expect(await output('cd go && go run pay.go')).toMatch(/conflict: .*order\.amount/);
   const { stdout } = await execa('du', ['-sm', 'node_modules'], { cwd: folder });
   process.stdout.write(`node_modules: ${stdout.split('\t')[0]} MiB with the worker and Jest\n`);
   expect(await dev.interrupt()).toEqual([]);

@@ -1,5 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { INVALID_INPUT } from '../../contract/failures.js';
 import type { Circumstances, Payers } from '../../contract/order/activities.js';
 import { type Elsewhere, elsewhere, endpointOf, type SentTo } from '../../contract/order/sent-to.js';
 import type { Account, ActivityDeps } from '../deps.js';
@@ -27,7 +28,9 @@ export function receiversOf({ receivers }: ActivityDeps, account: string): Pick<
   return own.length === 0 ? {} : { receivers: own.map(({ name, kinds }) => ({ name, ...(kinds && { kinds }) })) };
 }
 
-/** Adds the receivers to InvalidOrder: its workflow gets no other answer. */
+const REFUSALS = ['InvalidOrder', INVALID_INPUT];
+
+/** Adds the receivers to a refusal of the input: its workflow gets no other answer. */
 export const namingReceivers =
   <Input extends { account: string }, Answer>(deps: ActivityDeps, activity: (input: Input) => Promise<Answer>) =>
   async (input: Input): Promise<Answer> => {
@@ -35,7 +38,8 @@ export const namingReceivers =
       return await activity(input);
     } catch (error) {
       const named = receiversOf(deps, input.account);
-      if (!(error instanceof ApplicationFailure) || error.type !== 'InvalidOrder' || !named.receivers) throw error;
+      const isRefusal = error instanceof ApplicationFailure && REFUSALS.includes(error.type ?? '');
+      if (!isRefusal || !named.receivers) throw error;
       throw ApplicationFailure.nonRetryable(error.message, error.type, ...(error.details ?? []), named);
     }
   };

@@ -48,7 +48,7 @@ export class BatchHandle extends RemoteRun<BatchWorkflow> {
     });
   }
 
-  /** Approves the plan with this digest. Throws RefusedError: other digest, own batch, too late. */
+  /** Approves the plan with this digest. Throws RefusedError: other digest, own batch, late. */
   approve(approval: BatchApproval, { signer, ...wait }: SignOptions & WaitOptions = {}): Promise<void> {
     const approve = async () =>
       this.tell<void>(BATCH_MESSAGES.approve, await this.chosen('approve', approval, { signer }), wait);
@@ -85,7 +85,9 @@ export class BatchHandle extends RemoteRun<BatchWorkflow> {
   override result(options?: WaitOptions): Promise<BatchResult>;
   override result({ until, ...wait }: Partial<UntilParked> = {}): Promise<BatchResult | Parked<BatchState>> {
     const end = async () => resultWith('outcomes', await super.result(wait));
-    return until ? this.orParked(end, { state: () => this.state(), wantsPerson }, wait) : end();
+    return until === undefined
+      ? end()
+      : this.orParked(end, { state: () => this.state(), wantsPerson }, { until, ...wait });
   }
 
   /**

@@ -6,7 +6,7 @@ import type { BatchRun } from './state.js';
 export function emit(run: BatchRun, type: EventKind, facts: Facts = {}): void {
   const [only, ...others] = run.plan?.currencies ?? [];
   const total = only && others.length === 0 && { currency_to: only.currency, amount_to: only.total };
-  put(run.outbox, type, { batch_id: run.batchId, rows: `${run.plan?.rows}`, ...total, ...facts });
+  put(run.outbox, type, { batch_id: run.batchId, rows: run.plan && `${run.plan.rows}`, ...total, ...facts });
 }
 
 /** Emits that a batch waits for an approval, or is paused. */

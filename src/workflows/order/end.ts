@@ -7,7 +7,7 @@ import { differenceOf, type OrderResult } from '../../contract/order/input-and-r
 import { factsOf } from '../../contract/order/types.js';
 import { isFinal } from '../../contract/service-objects.js';
 import { maskWallets } from '../../contract/wallets.js';
-import { learnReceivers } from './events.js';
+import { learnReceivers } from '../outbox.js';
 import { marksOf } from './marks.js';
 import { enterDone } from './show.js';
 import { foundAs, isAdopted, type OrderRun } from './state.js';
@@ -17,7 +17,7 @@ export type Closed = [type: OrderFailure | typeof ORDER_UNRESOLVED, message: str
 
 /** Ends the workflow without an order. Throws the failure that callers see. */
 export function close(run: OrderRun, ...[type, message, ...details]: Closed): never {
-  const failure = failureOf(run, [type, message, ...learnReceivers(run, details)]);
+  const failure = failureOf(run, [type, message, ...learnReceivers(run.outbox, details)]);
   enterDone(run, failure.type === ORDER_UNRESOLVED ? 'unresolved' : 'none');
   throw failure;
 }

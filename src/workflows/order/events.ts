@@ -43,11 +43,3 @@ function knownOf(run: OrderRun): Facts {
   const [currency_from, currency_to] = [currencyFrom, currencyTo].map((it) => (isKeyword(it) ? it : undefined));
   return { order_id, order_type: type, currency_from, currency_to };
 }
-
-/** Takes the receivers out of the details of a failure, which callers see. */
-export const learnReceivers = (run: OrderRun, details: readonly unknown[]): unknown[] =>
-  details.filter((detail) => {
-    const { receivers }: Pick<OrderRun['outbox'], 'receivers'> = Object(detail);
-    if (Array.isArray(receivers)) run.outbox.receivers = receivers;
-    return !Array.isArray(receivers);
-  });

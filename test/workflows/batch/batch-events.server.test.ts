@@ -56,3 +56,13 @@ test('a batch that is paused, and then stopped, says so', async () => {
   expect(of(batchId).at(-1)?.data).toMatchObject({ outcome: 'incomplete' });
   expect(shop.received.map(({ body }) => body).join()).not.toMatch(/Ann|private/);
 });
+
+test('a batch that is refused says so', async () => {
+  const rows = testRows('refused', 2).map((row, at) => (at === 1 ? { ...row, amount: '10.123' } : row));
+  const batch = await startRows(lab, rows);
+  await expect(batch.result()).rejects.toMatchObject({ type: 'InvalidInput' });
+  await vi.waitFor(() => expect(kinds(batch.batchId)).toEqual(['batch.ended']), 60_000);
+  expect(of(batch.batchId)[0]?.data).toEqual({
+    ...{ account: 'default', sequence: 1, batch_id: batch.batchId, failure: 'InvalidInput' },
+  });
+});
