@@ -24,7 +24,6 @@ import {
 import { ORDER_TYPES, workflowTypeOf } from '../../src/contract/order/types.js';
 import { READS } from '../../src/contract/service-objects.js';
 import { addressListSchema, orderListSchema, orderStatusSchema } from '../../src/payment-service/queries.js';
-import { balancesSchema, depositAddressSchema, ratesSchema } from '../../src/payment-service/schemas.js';
 import { batchApproval, batchInstruction, batchPlan, batchResult, batchState } from '../../src/shapes/batch-schemas.js';
 import { outgoingEvent } from '../../src/shapes/event-schemas.js';
 import {
@@ -37,6 +36,14 @@ import {
   orderState,
 } from '../../src/shapes/order-schemas.js';
 import { shownOrder } from '../../src/shapes/parts.js';
+import {
+  fieldErrors,
+  orderFindings,
+  orMalformed,
+  shownAddresses,
+  shownBalances,
+  shownRates,
+} from '../../src/shapes/read-schemas.js';
 import { reconcileInput, reconcileResult } from '../../src/shapes/reconcile-schemas.js';
 import { batchSchema, optionSchemas, receivedSchema, scheduledSchema } from '../../src/validation/input-schemas.js';
 import { orderSchemas } from '../../src/validation/request-schemas.js';
@@ -78,9 +85,7 @@ const orderInput = (type: (typeof ORDER_TYPES)[number]): WireType =>
   );
 
 const row = orderSchemas.withdraw.extend({ reference: optionSchemas.reference }).meta(requestRules('withdraw'));
-const fieldErrors = z.array(z.object({ field: z.string(), reason: z.string() }));
 const count = z.int().min(0);
-const malformed = z.object({ malformed: z.string() });
 
 const readInput = z.strictObject({
   account: optionSchemas.account,
@@ -176,14 +181,7 @@ export const WIRE_TYPES: Readonly<Record<string, WireType>> = {
   ),
   'address-result': outgoing(depositAddressResult, 'Result of the workflow of a permanent deposit address.'),
   'service-read-result': outgoing(
-    z.union([
-      shownOrder,
-      z.array(z.union([shownOrder, malformed])),
-      z.array(z.union([depositAddressSchema, malformed])),
-      ratesSchema,
-      balancesSchema,
-      z.looseObject({ fields: fieldErrors }),
-    ]),
+    z.union([shownOrder, z.array(orMalformed(shownOrder)), shownAddresses, shownRates, shownBalances, orderFindings]),
     'Result of a signed read: an order, a list of orders or addresses, rates by order type, balances by currency, or the findings of a dry run. Unreadable entries are {malformed}.',
   ),
   'batch-files-result': outgoing(

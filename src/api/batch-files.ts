@@ -3,6 +3,7 @@ import type { PaymentOrders } from '../client.js';
 import { MAX_FILE_MIB, MAX_ROW_PAGE, PART_BYTES } from '../contract/batch/files.js';
 import { withoutWallets } from '../contract/shown-json.js';
 import { aboutOne, handleOf } from './batches.js';
+import { batchRowPage, uploadState } from './bodies.js';
 import { allowedAccount } from './callers.js';
 import { accountQuery, answers, idParams, queryNumber } from './documents.js';
 import { Refusal } from './problems.js';
@@ -45,7 +46,10 @@ export function addBatchFileRoutes(api: Api, { batches }: PaymentOrders): void {
         params: partParams,
         querystring: accountQuery.extend({ parts: partNumber }),
         body: z.string(),
-        response: answers({ 200: 'The missing parts; with the last one the file for a start', 413: 'Above 1 MiB' }),
+        response: answers({
+          200: ['The missing parts; with the last one the file for a start', uploadState],
+          413: 'Above 1 MiB',
+        }),
       },
       handler: async ({ caller, params, query, body, headers }) => {
         const format = headers['content-type']?.startsWith(CSV) ? 'csv' : 'ndjson';
@@ -63,7 +67,7 @@ export function addBatchFileRoutes(api: Api, { batches }: PaymentOrders): void {
       description: 'In their order, also rows that were not started. Up to a few seconds old.',
       params: idParams,
       querystring: rowsQuery,
-      response: answers({ 200: 'One page', 404: 'Temporal has no such batch' }),
+      response: answers({ 200: ['One page', batchRowPage], 404: 'Temporal has no such batch' }),
     },
     handler: async ({ caller, params, query: { cursor, limit, account } }) => {
       const handle = handleOf(batches, caller, { params, query: { account } });

@@ -12,7 +12,7 @@ import { batchPlan } from '../shapes/batch-schemas.js';
 import { FORMAT_CHECKS } from '../validation/field-errors.js';
 import { batchSchema, optionSchemas } from '../validation/input-schemas.js';
 import { orderSchemas } from '../validation/request-schemas.js';
-import { batchBody } from './bodies.js';
+import { batchBody, startedBatch } from './bodies.js';
 import { actorOf, allowedAccount, type Caller, requireAmounts } from './callers.js';
 import { accountQuery, answers, bodyBy, bodyOf, idParams, locationOf } from './documents.js';
 import type { Api } from './server.js';
@@ -100,8 +100,8 @@ export function addBatchRoutes(api: Api, { batches }: PaymentOrders): void {
         'Rows inline, or a file: uploaded, or below BATCH_DIR of the workers. Idempotent by batchId or by the rows.',
       body: startBody,
       response: answers({
-        201: 'Temporal has the batch',
-        200: 'The same batch was started before',
+        201: ['Temporal has the batch', startedBatch],
+        200: ['The same batch was started before', startedBatch],
         409: 'The id has another input (fields)',
         413: 'The body is larger than 128 KiB: upload the rows as a file',
       }),

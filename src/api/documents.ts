@@ -43,20 +43,23 @@ const COMMON: Readonly<Record<string, string>> = {
   403: 'The key does not allow the verb, the account or the amount',
   422: 'Bad input, by field',
   429: 'Too many requests of this caller',
+  default: 'Any other error',
   503: 'Temporal or every worker is away. Repeat the same request, which is safe',
 };
 
+/** Successful answers: each has a description and a body. */
+type Success = Readonly<Partial<Record<200 | 201 | 202, readonly [string, z.ZodType]>>>;
+
 /** Returns the answers of a route, with their bodies, for the OpenAPI document. */
 export function answers(
-  own: Readonly<Record<string, string | readonly [string, z.ZodType]>>,
+  own: Success & Readonly<Partial<Record<404 | 409 | 413, string>>>,
   found = 'application/json',
 ): Record<string, unknown> {
-  const all = Object.entries({ ...COMMON, ...own });
+  const all = Object.entries<string | readonly [string, z.ZodType]>({ ...COMMON, ...own });
   const shown = all.map(([status, answer]) => {
-    const isProblem = Number(status) >= 400;
-    const [description, body = z.looseObject({})] = [answer].flat();
-    const type = isProblem ? 'application/problem+json' : found;
-    return [status, { description, content: { [type]: { schema: isProblem ? problem : body } } }];
+    const [description, schema, type] =
+      typeof answer === 'string' ? [answer, problem, 'application/problem+json'] : [...answer, found];
+    return [status, { description, content: { [type]: { schema } } }];
   });
   return Object.fromEntries(shown);
 }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { EndedOrders } from '../client/ended.js';
 import type { PaymentOrders } from '../client.js';
 import { withoutWallets } from '../contract/shown-json.js';
+import { eventPage } from './bodies.js';
 import { allowedAccount } from './callers.js';
 import { accountQuery, answers, queryNumber } from './documents.js';
 import type { Api } from './server.js';
@@ -34,7 +35,7 @@ export function addEventRoutes(api: Api, orders: PaymentOrders): void {
       summary: 'Lists orders that ended, each at least once',
       description: 'Store the cursor after the events are processed and send it as after. [] = no more now.',
       querystring: eventsQuery,
-      response: answers({ 200: 'Events and the next cursor' }),
+      response: answers({ 200: ['Events and the next cursor', eventPage] }),
     },
     handler: async ({ caller, query }) => {
       if (query.account !== undefined) allowedAccount(caller, query.account);

@@ -11,7 +11,7 @@ import { DECIDE_ACTIONS, type DecideAction, type Decision, type OrderState } fro
 import { ORDER_TYPES, workflowTypeOf } from '../contract/order/types.js';
 import { SHOWN_STATUSES } from '../contract/service-objects.js';
 import { withoutWallets } from '../contract/shown-json.js';
-import { decidedOrder, orderBody } from './bodies.js';
+import { cancelledOrder, decidedOrder, orderBody, orderPage } from './bodies.js';
 import { actorOf, allowedAccount, amountsOf, type Caller, requireAmounts } from './callers.js';
 import { accountQuery, answers, bodyBy, idParams, queryFlag, queryNumber } from './documents.js';
 import type { Api } from './server.js';
@@ -41,11 +41,12 @@ const decisionBody = z.looseObject({
 export async function entryOf({ client }: PaymentOrders, handle: OrderHandle) {
   const { orderId, account, workflowId, received } = handle;
   const run = await describeRun(client, workflowId);
-  if (!run) throw new UnknownIdError(received ? 'received' : 'order', orderId, account);
+  const entry = run && toEntry(run);
+  if (!entry) throw new UnknownIdError(received ? 'received' : 'order', orderId, account);
   return {
     isOpen: run.status.name === 'RUNNING',
     isUntouched: run.historyLength <= UNTOUCHED_EVENTS,
-    entry: toEntry(run) ?? { orderId, account, workflowId },
+    entry,
   };
 }
 
@@ -113,7 +114,7 @@ export function addOrderReads(api: Api, orders: PaymentOrders): void {
       summary: 'Lists orders, newest first',
       description: 'A page may be short; the list ends where cursor is missing. Filters are combined with "and".',
       querystring: listQuery,
-      response: answers({ 200: 'One page' }),
+      response: answers({ 200: ['One page', orderPage] }),
     },
     handler: async ({ caller, query }) => {
       const { batch: batchId, ...filter } = query;
@@ -171,7 +172,11 @@ export function addOrderDecisions(api: Api, orders: PaymentOrders): void {
       description: 'An unsent order ends as OrderCancelled; one that was sent is followed to its end.',
       params: idParams,
       querystring: orderQuery,
-      response: answers({ 202: 'Temporal has the request', 404: 'No such order', 409: 'It has ended' }),
+      response: answers({
+        202: ['Temporal has the request', cancelledOrder],
+        404: 'No such order',
+        409: 'It has ended',
+      }),
     },
     handler: async ({ caller, params, query }, reply) => {
       const handle = handleOf(orders, caller, params.id, query);

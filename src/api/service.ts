@@ -3,7 +3,10 @@ import type { PaymentOrders } from '../client.js';
 import type { DepositAddressInput } from '../contract/address/address.js';
 import { ORDER_TYPES } from '../contract/order/types.js';
 import { withoutWallets } from '../contract/shown-json.js';
+import { depositAddressResult } from '../shapes/order-schemas.js';
+import { shownBalances, shownRates } from '../shapes/read-schemas.js';
 import { clientInfoSchema, currencySchema, descriptionSchema, networkSchema } from '../validation/request-schemas.js';
+import { addressPage } from './bodies.js';
 import { allowedAccount } from './callers.js';
 import { accountQuery, answers, bodyBy, queryNumber } from './documents.js';
 import type { Api } from './server.js';
@@ -37,7 +40,7 @@ export function addServiceRoutes(api: Api, orders: PaymentOrders): void {
       summary: 'Shows rates, limits and fees',
       description: 'Entries with "malformed" cannot be read.',
       querystring: ratesQuery,
-      response: answers({ 200: 'Rates by order type and pair' }),
+      response: answers({ 200: ['Rates by order type and pair', shownRates] }),
     },
     handler: async ({ caller, query: { account, ...query } }) => orders.rates(allowedAccount(caller, account), query),
   });
@@ -47,7 +50,7 @@ export function addServiceRoutes(api: Api, orders: PaymentOrders): void {
     schema: {
       summary: "Shows the merchant's balances",
       querystring: accountQuery,
-      response: answers({ 200: 'Balances by currency' }),
+      response: answers({ 200: ['Balances by currency', shownBalances] }),
     },
     handler: async ({ caller, query }) => orders.balances(allowedAccount(caller, query.account)),
   });
@@ -57,7 +60,7 @@ export function addServiceRoutes(api: Api, orders: PaymentOrders): void {
     schema: {
       summary: 'Lists permanent deposit addresses, one page',
       querystring: addressesQuery,
-      response: answers({ 200: 'One page' }),
+      response: answers({ 200: ['One page', addressPage] }),
     },
     handler: async ({ caller, query: { account, ...query } }) => {
       const addresses = await orders.addressList(query, allowedAccount(caller, account));
@@ -70,7 +73,7 @@ export function addServiceRoutes(api: Api, orders: PaymentOrders): void {
     schema: {
       summary: 'Creates a permanent deposit address, or returns the one of this ref',
       body: addressBody,
-      response: answers({ 200: 'The address' }),
+      response: answers({ 200: ['The address', depositAddressResult] }),
     },
     handler: async (request) => {
       const given = bodyBy(request, addressBody);

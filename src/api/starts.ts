@@ -10,10 +10,11 @@ import type { OrderCheck } from '../contract/order/check.js';
 import type { OrderInput } from '../contract/order/input-and-result.js';
 import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { withoutWallets } from '../contract/shown-json.js';
+import { orderCheck } from '../shapes/read-schemas.js';
 import { FORMAT_CHECKS } from '../validation/field-errors.js';
 import { optionSchemas } from '../validation/input-schemas.js';
 import { orderSchemas } from '../validation/request-schemas.js';
-import { startedOrder } from './bodies.js';
+import { startedOrder, waitingOrder } from './bodies.js';
 import { allowedAccount, amountsOf, beyondAmounts, type Caller, requireAmounts } from './callers.js';
 import { answers, bodyOf, locationOf, queryNumber } from './documents.js';
 import { entryOf } from './orders.js';
@@ -82,7 +83,7 @@ export function addStarts(api: Api, orders: PaymentOrders): void {
       response: answers({
         201: ['The order is new and exists at the service', startedOrder],
         200: ['The same input was started before, and the order exists', startedOrder],
-        202: 'Not decided yet: it continues, and Location shows it',
+        202: ['Not decided yet: it continues, and Location shows it', waitingOrder],
         409: 'The id has another input (fields), or the order ended without one at the service (code)',
         413: 'The body is larger than 128 KiB',
       }),
@@ -122,7 +123,7 @@ export function addStarts(api: Api, orders: PaymentOrders): void {
       summary: 'Shows what a start of this order would do',
       description: 'Starts nothing and uses up no id. Bad input and an amount above the limit are findings.',
       body: startBody,
-      response: answers({ 200: 'The findings' }),
+      response: answers({ 200: ['The findings', orderCheck] }),
     },
     handler: async (request) => withoutWallets(await checkStart(orders, request)),
   });

@@ -136,7 +136,8 @@ export const depositAddressSchema = z.object({
   total_received_deposits: integerOrNull,
 });
 
-const rateEntry = z.object({
+/** Rate, limits and fees of a pair. */
+export const rateEntry = z.object({
   order_type: word,
   currency_from: word,
   network_from: wordOrNull,
@@ -187,7 +188,8 @@ export const ratesSchema: z.ZodType<Rates> = z.object(
   Object.fromEntries(ORDER_TYPES.map((type) => [type, pairs])) as Record<OrderType, typeof pairs>,
 );
 
-const balance = z.object({
+/** One wallet of the merchant. */
+export const balanceEntry = z.object({
   currency: word,
   wallet_uuid: word,
   amount,
@@ -199,7 +201,7 @@ const balance = z.object({
 
 /** A wallet identifies the account even if its amount is unreadable. */
 const balanceOrMalformed = z.unknown().transform((value): Balance | Malformed => {
-  const read = orMalformed(balance).parse(value);
+  const read = orMalformed(balanceEntry).parse(value);
   const wallet = z.object({ wallet_uuid: word }).safeParse(value).data;
   return 'malformed' in read ? { ...read, ...wallet } : read;
 });
@@ -218,4 +220,4 @@ export type DepositAddress = z.infer<typeof depositAddressSchema>;
 /** Rate, limits and fees of a pair for an order type. null: not applicable, or no maximum. */
 export type RateEntry = z.infer<typeof rateEntry>;
 /** One wallet of the merchant. `overdraft` is the debt. */
-export type Balance = z.infer<typeof balance>;
+export type Balance = z.infer<typeof balanceEntry>;

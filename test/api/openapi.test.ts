@@ -46,6 +46,40 @@ test('the document is OpenAPI 3.1 for a public validator, and names every route'
     expect(answers).toContain(`"${field}":{`);
 });
 
+/** JSON Schema, as far as it says how a body looks. */
+interface Shape {
+  type?: unknown;
+  properties?: object;
+  items?: Shape;
+  additionalProperties?: Shape | boolean;
+  anyOf?: Shape[];
+}
+
+/** Returns false for a schema that every body fits. */
+function says({ type, properties = {}, items, additionalProperties, anyOf = [] }: Shape): boolean {
+  if (anyOf.length > 0) return anyOf.every(says);
+  if (type === 'array') return items !== undefined && says(items);
+  if (type !== 'object') return type !== undefined;
+  return Object.keys(properties).length > 0 || says(Object(additionalProperties));
+}
+
+test('every status of every operation has a schema that says how its body looks', async () => {
+  const { body } = await api.call('GET', '/openapi.json');
+  type Responses = Record<string, { content?: Record<string, { schema?: Shape }> }>;
+  const operations = Object.entries(body.paths as Record<string, Record<string, { responses: Responses }>>);
+  const bare = operations.flatMap(([path, item]) =>
+    Object.entries(item).flatMap(([method, { responses }]) => {
+      const wanted = ['401', '403', '422', '429', '503', 'default'].filter((status) => !(status in responses));
+      const unsaid = Object.entries(responses).filter(([, { content = {} }]) => {
+        const [one] = Object.values(content);
+        return !one?.schema || !says(one.schema);
+      });
+      return [...wanted, ...unsaid.map(([status]) => status)].map((status) => `${method} ${path} ${status}`);
+    }),
+  );
+  expect(bare).toEqual([]);
+});
+
 test('the page shows every route, runs no script and loads nothing', async () => {
   const { status, headers, body } = await api.call('GET', '/docs');
   expect(status).toBe(200);
