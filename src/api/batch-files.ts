@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { FailedError } from '../client/errors.js';
 import type { PaymentOrders } from '../client.js';
 import { MAX_FILE_MIB, MAX_ROW_PAGE, PART_BYTES } from '../contract/batch/files.js';
 import { withoutWallets } from '../contract/shown-json.js';
@@ -29,6 +30,12 @@ const NO_FILE: Refusal['problem'] = {
   detail:
     'The batch ended without such a file: no row was rejected, nothing was sent, or its workers have no REPORT_DIR. Read the state of the batch',
 };
+
+/** Throws Refusal for a batch that failed: it sent nothing, so it has no report. */
+function refuseFailed(error: unknown): never {
+  if (!(error instanceof FailedError) || error.subject !== 'batch') throw error;
+  throw new Refusal({ ...NO_FILE, detail: error.message });
+}
 
 /** Adds the routes of a batch's files: upload, rows, reports. */
 export function addBatchFileRoutes(api: Api, { batches }: PaymentOrders): void {
@@ -84,7 +91,8 @@ export function addBatchFileRoutes(api: Api, { batches }: PaymentOrders): void {
         response: answers({ 200: ['The file', z.string()], 404: 'No such batch or file' }, CSV),
       },
       handler: async (request, reply) => {
-        const bytes = await handleOf(batches, request.caller, request).report({ rejected: name === 'rejected' });
+        const handle = handleOf(batches, request.caller, request);
+        const bytes = await handle.report({ rejected: name === 'rejected' }).catch(refuseFailed);
         if (!bytes) throw new Refusal(NO_FILE);
         return reply.type(bytes.toString('latin1', 0, 1) === '{' ? NDJSON : `${CSV}; charset=utf-8`).send(bytes);
       },

@@ -89,6 +89,8 @@ const MOVING: readonly DecideAction[] = ['resend', 'finish', 'revert', 'approve'
 async function requireDecidable(caller: Caller, { client }: PaymentOrders, handle: OrderHandle, decision: Decision) {
   const { action, amount, currency } = decision;
   if (!caller.key?.maxAmount || !MOVING.includes(action)) return;
+  // Throws UnknownIdError.
+  await handle.isOpen();
   const { workflowType, input } = await callTemporal(client, () => readFirstInput(client, handle.workflowId));
   const type = ORDER_TYPES.find((one) => workflowTypeOf(one) === workflowType);
   const approved = currency === undefined ? [] : [{ amount, currency }];

@@ -1,4 +1,5 @@
-import { isClientError } from '../client/errors.js';
+import { type ClientError, isClientError } from '../client/errors.js';
+import { BATCH_FILE_UNUSABLE } from '../contract/batch/batch.js';
 import type { FieldError } from '../contract/failures.js';
 import { maskWallets } from '../contract/wallets.js';
 
@@ -82,7 +83,7 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof Refusal) return error.problem;
   if (isClientError(error)) {
     const code = error.kind === 'failed' ? error.type : error.kind;
-    const status = STATUS[code] ?? (error.kind === 'failed' ? 409 : 500);
+    const status = isGoneFile(error) ? 404 : (STATUS[code] ?? (error.kind === 'failed' ? 409 : 500));
     const detail = OWN_DETAIL[status === 500 ? 'internal' : code] ?? error.message;
     return { status, code, detail, fields: fieldsOf(error), ...(status === 503 && { headers: RETRY_AFTER }) };
   }
@@ -90,6 +91,10 @@ export function problemOf(error: unknown): Problem {
   if (status < 400 || status > 499) return { status: 500, code: 'internal', detail: OWN_DETAIL.internal ?? '' };
   return { status: status in TITLES ? status : 400, code: 'unreadable', detail: UNREAD[status] ?? UNREADABLE };
 }
+
+/** Returns true if a read found no file. A start that names such a file is bad input. */
+const isGoneFile = (error: ClientError): boolean =>
+  error.kind === 'failed' && error.subject === 'read' && error.type === BATCH_FILE_UNUSABLE;
 
 /** Returns the bad or differing fields of an error. */
 function fieldsOf(error: object): readonly FieldError[] | undefined {

@@ -107,6 +107,11 @@ const NEXT_OF_RECEIVED: Record<string, string> = {
   OrderAbsent: 'If the service lists it later, reconcile follows it',
 };
 
+const NEXT_OF_READ: Readonly<Record<string, string>> = {
+  [SERVICE_REJECTED]: 'Correct the request',
+  [BATCH_FILE_UNUSABLE]: 'The orders are as they were. Put the file back',
+};
+
 /**
  * The subject ended without success: no order of ours exists, no row was started, or no answer
  * came. `type` says which; `fields` names bad input.
@@ -127,7 +132,7 @@ export class FailedError extends SubjectError<Exclude<Subject, 'schedule'>> {
     // The reason of an absent order is a whole sentence that names who closed it.
     const end = type === 'OrderAbsent' ? reason : `${Named(subject, id)} ended as ${type}: ${reason}`;
     const ended = `${end}. ${next}${subject === 'batch' ? `, then ${start}` : ''}`;
-    const noAnswer = `${type}: ${reason}. ${type === SERVICE_REJECTED ? 'Correct the request' : 'Try again later'}`;
+    const noAnswer = `${type}: ${reason}. ${NEXT_OF_READ[type] ?? 'Try again later'}`;
     super(subject, id, isRead ? noAnswer : ended);
   }
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PART_BYTES } from '../../src/contract/batch/files.js';
@@ -85,6 +85,39 @@ test('a CSV file is uploaded in parts, started, listed, and its report is that o
   expect(last.body).toMatchObject({ rows: [{ row: 2, orderId: rows[1]?.id }] });
   expect(last.body).not.toHaveProperty('cursor');
   expect(withLog()).not.toContain(cardNumber(1));
+});
+
+test('a report, and rows, whose file was removed or replaced are 404, and say what that means', async () => {
+  const rows = testRows('api-gone', 1);
+  const bytes = Buffer.from(csvOf(rows));
+  const { body } = await put(bytes, { sha256: hash('sha256', bytes), part: 1, parts: 1 });
+  const file = body.file as { path: string };
+  const batchId = newOrderId('api-gone');
+  await api.call('POST', '/v1/batches', { batchId, file }, 'ann-key');
+  const { report } = await lab.orders.batches.handle(batchId).result();
+  const gone = {
+    status: 404,
+    body: { code: 'BatchFileUnusable', detail: expect.stringContaining('orders are as they were') },
+  };
+  await writeFile(join(lab.folder, report?.path ?? ''), 'another');
+  expect(await get(`${batchId}/report`)).toMatchObject(gone);
+  await rm(join(lab.folder, report?.path ?? ''));
+  expect(await get(`${batchId}/report`)).toMatchObject(gone);
+  expect(await get(`${batchId}/rows`)).toMatchObject({ status: 200 });
+  await rm(join(lab.folder, file.path));
+  expect(await get(`${batchId}/rows`)).toMatchObject(gone);
+});
+
+test('a batch that ended without sending has no report, and nobody has one of an unknown batch', async () => {
+  const batchId = newOrderId('api-failed');
+  const file = { path: 'never-there.csv', sha256: 'ab'.repeat(32) };
+  await api.call('POST', '/v1/batches', { batchId, file }, 'ann-key');
+  await expect(lab.orders.batches.handle(batchId).result()).rejects.toMatchObject({ type: 'BatchFileUnusable' });
+  for (const path of ['report', 'rejected']) {
+    const none = { code: 'unknown', detail: expect.stringContaining('ended as BatchFileUnusable') };
+    expect(await get(`${batchId}/${path}`)).toMatchObject({ status: 404, body: none });
+    expect(await get(`never-seen/${path}`)).toMatchObject({ status: 404, body: { code: 'unknown' } });
+  }
 });
 
 test('rows of a stopped batch come back as they were sent', async () => {

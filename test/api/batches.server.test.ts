@@ -71,7 +71,15 @@ test('a batch is paused, resumed and stopped in the name of the key', async () =
   expect(resumed.status).toBe(200);
   expect(resumed.body.state).not.toHaveProperty('paused');
   expect(await halt('stop')).toMatchObject({ status: 200, body: { state: { stopped: { by: 'ann' } } } });
-  expect(await get('/batches/never-seen')).toMatchObject({ status: 404, body: { code: 'unknown' } });
+  const unknown = { status: 404, body: { code: 'unknown' } };
+  for (const key of ['ann-key', 'small']) {
+    expect(await get('/batches/never-seen', key)).toMatchObject(unknown);
+    expect(await get('/batches/never-seen/rows', key)).toMatchObject(unknown);
+    for (const verb of ['approve', 'pause', 'resume', 'stop']) {
+      const body = verb === 'approve' ? { digest: 'ab'.repeat(32) } : { reason: 'asking' };
+      expect(await post(`/batches/never-seen/${verb}`, body, key)).toMatchObject(unknown);
+    }
+  }
 });
 
 test('inline rows are named by their paths, and a key with a limit is held to their sum', async () => {

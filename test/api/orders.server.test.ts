@@ -141,7 +141,13 @@ describe('an order', () => {
     await lab.orders.order(id).result();
     const cancel = (one: string) => api.call('POST', `/v1/orders/${one}/cancel`, undefined, 'all');
     expect(await cancel(id)).toMatchObject({ status: 409, body: { code: 'refused' } });
-    expect(await cancel('never-seen')).toMatchObject({ status: 404, body: { code: 'unknown' } });
+    const unknown = { status: 404, body: { code: 'unknown' } };
+    expect(await cancel('never-seen')).toMatchObject(unknown);
+    const decision = { action: 'finish', reason: 'wanted', revision: 1 };
+    for (const key of ['all', 'small']) {
+      expect(await get('/never-seen', key)).toMatchObject(unknown);
+      expect(await api.call('POST', '/v1/orders/never-seen/decisions', decision, key)).toMatchObject(unknown);
+    }
   });
 
   test('of another account is refused like one that does not exist', async () => {

@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
-import { badFile, withPlainFile } from '../../batch-files/read-file.js';
+import { badFile, unusableFile, withPlainFile } from '../../batch-files/read-file.js';
 import { readBatchSource } from '../../batch-files/source.js';
 import { storePart } from '../../batch-files/upload.js';
 import {
@@ -98,7 +98,7 @@ async function rowsOf(
 
 /** Returns the next piece of a report of this account's batches, compressed. */
 async function piece(reportDir: string | undefined, { account: name, path, from }: Asked<'report'>): Promise<Buffer> {
-  if (reportDir === undefined) throw badFile('this worker has no REPORT_DIR', 'file.path');
+  if (reportDir === undefined) throw unusableFile('this worker has no REPORT_DIR', 'file.path');
   if (!path.startsWith(`${name}.`) || path.includes('/')) throw badFile('is no report of this account', 'file.path');
   const { buffer, bytesRead } = await withPlainFile(
     reportDir,

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Client } from '@temporalio/client';
+import { NOT_WRITTEN } from '../../contract/batch/activities.js';
 import {
   BATCH_FILE_UNUSABLE,
   type BatchFile,
@@ -73,7 +74,7 @@ export async function upload(client: Client, account: string, bytes: Buffer, for
     state = await uploadPart(client, about, part, bytes.subarray((part - 1) * PART_BYTES, part * PART_BYTES));
   }
   if (state.file) return state.file;
-  throw new FailedError('read', account, BATCH_FILE_UNUSABLE, 'its parts were removed during the upload');
+  throw new FailedError('read', account, NOT_WRITTEN, 'the parts were removed during the upload');
 }
 
 /** Sends one part, counting from 1. Returns which ones are missing, or the complete file. */
@@ -91,5 +92,5 @@ export async function readReport(client: Client, account: string, { path, sha256
   }
   const bytes = Buffer.concat(pieces);
   if (hash('sha256', bytes) === sha256) return bytes;
-  throw new FailedError('read', account, BATCH_FILE_UNUSABLE, `report ${path} is not the one of this batch's end`);
+  throw new FailedError('read', account, BATCH_FILE_UNUSABLE, `the report ${path} was removed or replaced`);
 }
