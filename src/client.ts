@@ -14,8 +14,9 @@ import {
 } from './client/decide-all.js';
 import { type EndedFilter, type EndedOrders, endedOrders } from './client/ended.js';
 import { NotDecidedYetError } from './client/errors.js';
-import { allOrders, listOrders, type OrderFilter, type OrderListEntry, type OrderPage } from './client/list-orders.js';
+import { listOrders, type OrderFilter, type OrderListEntry, type OrderPage } from './client/list-orders.js';
 import { OrderHandle } from './client/order-handle.js';
+import { allItems, MAX_PAGE } from './client/pages.js';
 import { type ReconcileOptions, reconcile } from './client/reconcile.js';
 import { waitWithin } from './client/remote-run.js';
 import { isAccountServed, servedLately } from './client/served.js';
@@ -170,7 +171,10 @@ export class PaymentOrders {
 
   /** Yields that list to its end. `limit` and `timeoutMs` are those of one page. */
   all(filter: OrderFilter = {}, wait?: WaitOptions): AsyncGenerator<OrderListEntry, void> {
-    return allOrders((page) => this.list(page, wait), filter);
+    return allItems(async (cursor) => {
+      const { orders: items, ...next } = await this.list({ limit: MAX_PAGE, ...filter, cursor }, wait);
+      return { items, ...next };
+    }, filter.cursor);
   }
 
   /**

@@ -182,16 +182,3 @@ export async function listOrders(client: Client, filter: OrderFilter): Promise<O
   const orders = runs.flatMap((info) => toEntry(info) ?? []);
   return next ? { orders, cursor: cursorOf(next, query) } : { orders };
 }
-
-/** Yields all orders that match the filter, newest first, page by page. */
-export async function* allOrders(
-  list: (filter: OrderFilter) => Promise<OrderPage>,
-  filter: OrderFilter,
-): AsyncGenerator<OrderListEntry, void> {
-  let { cursor } = filter;
-  do {
-    const page = await list({ limit: MAX_PAGE, ...filter, cursor });
-    yield* page.orders;
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-}

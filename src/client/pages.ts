@@ -112,3 +112,16 @@ export async function firstPage(
     return { runs, isWhole: false };
   }
 }
+
+/** Yields the items of all pages. `read` returns the page at a cursor; absent: the first one. */
+export async function* allItems<T>(
+  read: (cursor?: string) => Promise<{ items: T[]; cursor?: string }>,
+  from?: string,
+): AsyncGenerator<T, void> {
+  let cursor = from;
+  do {
+    const page = await read(cursor);
+    yield* page.items;
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+}

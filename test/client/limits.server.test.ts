@@ -75,6 +75,7 @@ const CALLS: Readonly<Record<string, readonly [Call, string | undefined]>> = {
   'BatchHandle.stop': [(orders, wait) => orders.batches.handle('waits').stop(by, wait), NOBODY],
   'BatchHandle.result': [(orders, wait) => orders.batches.handle('waits').result(wait), NOT_YET],
   'BatchHandle.rows': [(orders, wait) => orders.batches.handle('waits').rows(wait), ENDS],
+  'BatchHandle.allRows': [(orders, wait) => orders.batches.handle('waits').allRows(wait).next(), ENDS],
   'BatchHandle.report': [(orders, wait) => orders.batches.handle('waits').report(wait), NOT_YET],
   'Batches.upload': [(orders, wait) => orders.batches.upload(Buffer.from('{}'), { format: 'ndjson', ...wait }), NOBODY],
   'Batches.uploadPart': [(orders, wait) => orders.batches.uploadPart(upload, 1, Buffer.from('{}'), wait), NOBODY],

@@ -9,15 +9,17 @@ import {
   type BatchState,
   isProgress,
 } from '../../contract/batch/batch.js';
+import { MAX_ROW_PAGE } from '../../contract/batch/files.js';
 import { batchWorkflowId } from '../../contract/names.js';
 import { bounded, type WaitOptions } from '../bounded.js';
 import { NotDecidedYetError } from '../errors.js';
 import { heartbeatOf, ofActivity, readFirstInput, resultWith } from '../history.js';
+import { allItems } from '../pages.js';
 import { type Parked, RemoteRun, type UntilParked } from '../remote-run.js';
 import type { SignOptions } from '../signing.js';
 import { callTemporal, throwNoWorker } from '../temporal-calls.js';
 import { readReport } from './batch-files.js';
-import { type BatchRowFilter, type BatchRowPage, batchRows } from './batch-rows.js';
+import { type BatchRowEntry, type BatchRowFilter, type BatchRowPage, batchRows } from './batch-rows.js';
 
 export type BatchWorkflow = (input: BatchInput) => Promise<BatchResult>;
 
@@ -106,6 +108,14 @@ export class BatchHandle extends RemoteRun<BatchWorkflow> {
       return batchRows(client, account, unpinned ? { file: { ...unpinned, sha256 } } : input, filter);
     };
     return bounded(client, { timeoutMs, signal }, read, () => throwNoWorker(client));
+  }
+
+  /** Yields those rows to their end. `limit` and `timeoutMs` are those of one page. */
+  allRows(filter: BatchRowFilter & WaitOptions = {}): AsyncGenerator<BatchRowEntry, void> {
+    return allItems(async (cursor) => {
+      const { rows: items, ...next } = await this.rows({ limit: MAX_ROW_PAGE, ...filter, cursor });
+      return { items, ...next };
+    }, filter.cursor);
   }
 
   /**
