@@ -45,8 +45,10 @@ function named(subject: Subject, id: string | undefined): string {
 const Named = (subject: Subject, id: string | undefined): string =>
   named(subject, id).replace(/^./, (letter) => letter.toUpperCase());
 
-const different = (fields: readonly string[]): string =>
-  `${fields.length === 1 ? 'a different' : 'different'} ${fields.map((field) => field.replace(/^order\./, '')).join(', ')}`;
+function different(fields: readonly string[]): string {
+  const names = fields.map((field) => field.replace(/^order\./, '')).join(', ');
+  return `${fields.length === 1 && !names.endsWith('s') ? 'a different' : 'different'} ${names}`;
+}
 
 /** The input is invalid; `fields` names every bad field. Nothing was started or sent. */
 export class InvalidInputError extends Error {

@@ -30,9 +30,10 @@ const payouts = (label: string, count: number, change: (row: number) => object =
   }));
 };
 
-async function allRows(batch: BatchHandle, filter: BatchRowFilter = {}): Promise<BatchRowEntry[]> {
-  const { rows, cursor } = await batch.rows(filter);
-  return cursor === undefined ? rows : [...rows, ...(await allRows(batch, { ...filter, cursor }))];
+async function allRows(batch: BatchHandle, filter?: BatchRowFilter): Promise<BatchRowEntry[]> {
+  const found = [];
+  for await (const row of batch.allRows(filter)) found.push(row);
+  return found;
 }
 
 const never = (): never => {
@@ -49,7 +50,8 @@ test(`${ROWS} rows from code are planned, paid once each, listed and reported`, 
   const batchId = newOrderId('many');
   const batch = await lab.orders.batches.start({ ...input, batchId, approval: 'required' });
   await untilPhase(batch, 'awaitingApproval');
-  expect((await allRows(batch, { limit: 500 })).map(({ state }) => state)).toEqual(rows.map(() => 'notStarted'));
+  expect((await allRows(batch)).map(({ state }) => state)).toEqual(rows.map(() => 'notStarted'));
+  expect(await allRows(batch, { cursor: '88', limit: 1 })).toMatchObject([{ row: 89 }, { row: 90 }]);
   await batch.approve({ digest: (await batch.state()).plan?.digest ?? '', by: 'bob' });
   await untilState(batch, ({ progress }) => progress.started > 20);
   const during = await allRows(batch, { limit: 40 });
@@ -79,7 +81,13 @@ test(`${ROWS} rows from code are planned, paid once each, listed and reported`, 
   const mixed = rows.map((row) => Object.fromEntries(Object.entries(row).toReversed()));
   expect(await lab.orders.batches.start({ ...same, rows: mixed as typeof rows })).toMatchObject({ attached: true });
   const other = { ...same, rows: rows.map((row, at) => (at === 70 ? { ...row, amount: '13' } : row)) };
-  await expect(lab.orders.batches.start(other)).rejects.toMatchObject({ kind: 'conflict', fields: ['file.sha256'] });
+  const conflict = { kind: 'conflict', fields: ['rows'], message: expect.stringContaining('with different rows') };
+  for (const start of [other, { ...same, rows: rows.slice(0, 1) }]) {
+    await expect(lab.orders.batches.start(start)).rejects.toMatchObject(conflict);
+  }
+  const file = await lab.orders.batches.upload(Buffer.from(JSON.stringify(rows[0])), { format: 'ndjson' });
+  const byFile = lab.orders.batches.start({ ...same, rows: undefined, file });
+  await expect(byFile).rejects.toMatchObject({ kind: 'conflict', fields: ['file.sha256'] });
 });
 
 test('bad rows are named by their numbers, and nothing is uploaded', async () => {

@@ -43,15 +43,17 @@ export class Batches {
     return this.#within(options, async () => {
       const given = await this.#accepted(input, options);
       const { batchId, file } = given;
+      const fromRows = input.rows !== undefined;
       if (batchId !== undefined && (file === undefined || file.sha256 !== undefined)) {
-        return startBatch(this.#client, { ...given, batchId });
+        return startBatch(this.#client, { ...given, batchId }, fromRows);
       }
       const { sha256 } = await planBatch(this.#client, given);
-      return startBatch(this.#client, {
+      const named = {
         ...given,
         batchId: batchId ?? defaultBatchId(sha256),
         ...(file && { file: { ...file, sha256 } }),
-      });
+      };
+      return startBatch(this.#client, named, fromRows);
     });
   }
 

@@ -89,8 +89,11 @@ export function batchStartOptions(input: NamedBatchInput) {
   } satisfies WorkflowStartOptions<BatchWorkflow>;
 }
 
-/** Starts a checked batch, or attaches to the run with its id. Throws ConflictError. */
-export async function startBatch(client: Client, input: NamedBatchInput): Promise<BatchHandle> {
+/**
+ * Starts a checked batch, or attaches to the run with its id. Throws ConflictError. `fromRows`: the
+ * caller gave rows, also if they were uploaded as a file.
+ */
+export async function startBatch(client: Client, input: NamedBatchInput, fromRows = false): Promise<BatchHandle> {
   const account = input.account ?? DEFAULT_ACCOUNT;
   const options = batchStartOptions(input);
   const unanswered = `It is not known whether batch ${input.batchId} was started: start the same one again, which is safe`;
@@ -98,7 +101,8 @@ export async function startBatch(client: Client, input: NamedBatchInput): Promis
     return new BatchHandle(client, account, input.batchId, false);
   }
   const first = await callTemporal(client, () => readFirstInput<BatchInput>(client, options.workflowId));
-  const fields = batchInputDifferences(input, first.input);
+  const found = batchInputDifferences(input, first.input);
+  const fields = [...new Set(found.map((field) => (fromRows && field.startsWith('file.') ? 'rows' : field)))];
   if (first.workflowType !== BULK_WITHDRAW_WORKFLOW) fields.unshift('workflow type');
   if (fields.length > 0) throw new ConflictError('batch', input.batchId, fields);
   return new BatchHandle(client, account, input.batchId, true);
