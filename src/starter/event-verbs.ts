@@ -3,17 +3,24 @@ import { listUndelivered, sendUndelivered, testReceiver } from '../client/events
 import type { CommonOptions } from './arguments.js';
 import { whileShowing } from './progress.js';
 import { EXIT, type StarterIo, type Verbs } from './report.js';
-import { rowsText } from './text.js';
+import { listText, rowsText } from './text.js';
 
-/** Adds `event`: undelivered events, and whether a receiver answers. */
+/** Adds `event`: undelivered events, whether a receiver answers, and the feed of ended orders. */
 export function addEventVerbs(program: Command, { stdout, stderr }: StarterIo, verbs: Verbs): void {
-  const event = program.command('event').description('events for your backends: list, send, test');
+  const event = program.command('event').description('events for your backends: list, send, test, feed');
   const list = event.command('list').description('deliveries with undelivered events');
   verbs.add(list, async (connect, { account }: CommonOptions) => {
     const deliveries = await listUndelivered((await connect()).client, account);
     const rows = deliveries.map((one) => ({ ...one, since: one.since?.toISOString() }));
     const text = rows.length > 0 ? rowsText(['id', 'account', 'since'], rows, stdout.columns) : 'all is delivered';
     return { exitCode: EXIT.done, json: { deliveries: rows }, text };
+  });
+  const feed = event.command('feed').description('orders that ended, one page, then the cursor for the next call');
+  feed.option('--after <cursor>', 'cursor of the call before; without it from the oldest end');
+  verbs.add(feed, async (connect, { account, after }: CommonOptions & { after?: string }) => {
+    const ended = await (await connect()).ended({ account, after });
+    const text = [listText(ended.orders, stdout.columns), `cursor: ${ended.cursor}`].join('\n');
+    return { exitCode: EXIT.done, json: ended, text };
   });
   const send = event.command('send').description('send undelivered events again').argument('<id>', 'of `event list`');
   verbs.addLocal(send, async (connect, id: string) => {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
 import { deliveryWorkflowId, ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
 import { startEventReceiver, status } from '../support/event-receiver.js';
-import { type Lab, openLab } from '../support/lab.js';
+import { orderInput } from '../support/inputs.js';
+import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { runStarterWith } from '../support/run-starter.js';
 
 let shop: Awaited<ReturnType<typeof startEventReceiver>>;
@@ -69,4 +70,32 @@ test('event list shows what was not delivered, and event send sends it again', a
   await vi.waitFor(async () => expect(await failures()).toBe(2), 60_000);
   expect(await starter('send', 'order:default:o-1')).toMatchObject({ code: 2 });
   expect(await starter('send', deliveryWorkflowId('order:default:gone'))).toMatchObject({ code: 2 });
+});
+
+test('event feed shows each order that ended, and after its cursor only later ones', async () => {
+  const pay = async () => {
+    const id = newOrderId('feed');
+    await (await lab.orders.start('withdraw', orderInput('withdraw', id))).result();
+    return id;
+  };
+  const seen: string[] = [];
+  let cursor: string | undefined;
+  const read = async () => {
+    const { code, json } = await starter('feed', ...(cursor === undefined ? [] : ['--after', cursor]));
+    expect(code).toBe(0);
+    seen.push(...json.orders.map(({ orderId }: { orderId: string }) => orderId));
+    cursor = json.cursor;
+    return seen;
+  };
+  const first = await pay();
+  await expect.poll(read, { timeout: 30_000 }).toContain(first);
+  const before = seen.length;
+  const second = await pay();
+  await expect.poll(read, { timeout: 30_000 }).toContain(second);
+  expect(seen.slice(before)).not.toContain(first);
+  const connect = async () => new PaymentOrders(lab.temporal.client);
+  const { stdout } = await runStarterWith(connect, ['event', 'feed', '--account', 'default']);
+  expect(stdout).toContain(second);
+  expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^cursor: \S+$/);
+  expect(await starter('feed', '--after', 'x')).toMatchObject({ code: 2 });
 });
