@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { BatchFile, BatchInput } from '../contract/batch/batch.js';
 import { type BatchFormat, MAX_ROWS } from '../contract/batch/files.js';
+import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { WithdrawRequest } from '../contract/order/request.js';
 import { apart } from '../validation/batch-input.js';
 import { BATCH_FILE_ENDING } from '../validation/input-schemas.js';
@@ -33,15 +34,24 @@ export interface BatchSource {
   rows(taken?: number, skipped?: (count: number) => void): Iterable<BatchRow>;
 }
 
-/** Reads the rows of a batch; with `plan`, exactly the planned bytes. Throws BatchFileError. */
+/** An upload below the folder of its account; some file systems ignore the case. */
+const UPLOAD = /^uploads\/([^/]+)\//i;
+const OTHER_UPLOAD = 'is an upload of another account; nothing was sent. Upload the rows for this account';
+
+/**
+ * Reads the rows of a batch; with `plan`, exactly the planned bytes. Throws BatchFileError, also for
+ * an upload of another account.
+ */
 export async function readBatchSource(
   directories: { batchDir?: string } | undefined,
-  batch: { file?: BatchFile; rows?: readonly WithdrawRequest[] },
+  batch: { account?: string; file?: BatchFile; rows?: readonly WithdrawRequest[] },
   plan?: { sha256: string },
 ): Promise<BatchSource> {
   if (batch.rows) return inlineSource(batch.rows);
   if (!batch.file) throw badFile('exactly one of file and rows is needed');
   const { path } = batch.file;
+  const [, owner = batch.account ?? DEFAULT_ACCOUNT] = UPLOAD.exec(path) ?? [];
+  if (owner !== (batch.account ?? DEFAULT_ACCOUNT)) throw badFile(OTHER_UPLOAD, 'file.path');
   const format = formatOf(path);
   if (!directories?.batchDir) throw unusableFile('this worker has no BATCH_DIR to read it from', 'file.path');
   return fileSource(await readBatchFile(directories.batchDir, path, plan?.sha256 ?? batch.file.sha256), format);

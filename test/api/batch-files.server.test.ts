@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { storePart } from '../../src/batch-files/upload.js';
 import { PART_BYTES } from '../../src/contract/batch/files.js';
 import { cardNumber } from '../support/batch-files.js';
 import { newOrderId } from '../support/lab.js';
@@ -15,6 +16,7 @@ beforeAll(async () => {
   const keys = [
     apiKey('ann-key', { name: 'ann' }),
     apiKey('eu-key', { accounts: ['eu'] }),
+    apiKey('shop-key', { accounts: ['default'] }),
     apiKey('reader', { verbs: ['read'] }),
   ];
   api = await runApi(lab.orders, { keys });
@@ -162,6 +164,25 @@ test('a key uploads only for its accounts', async () => {
   expect(await put(bytes, { ...about, key: 'reader' })).toMatchObject({ status: 403 });
   expect(await put(bytes, { ...about, key: 'nobody' })).toMatchObject({ status: 401 });
   expect(await readdir(join(lab.folder, 'uploads', 'default'))).not.toContain(`${about.sha256}.csv`);
+});
+
+test('a file that another account uploaded is refused to every reader, and its own account may plan it', async () => {
+  const bytes = Buffer.from(csvOf(testRows('api-other-upload', 1)));
+  const about = { sha256: hash('sha256', bytes), part: 1, parts: 1 };
+  // No worker of this lab serves eu.
+  const ofEu = { account: 'eu', sha256: about.sha256, format: 'csv', parts: 1 } as const;
+  const { file } = await storePart(lab.folder, ofEu, { part: 1, bytes });
+  expect(file).toEqual({ path: `uploads/eu/${about.sha256}.csv`, sha256: about.sha256 });
+  const batchId = newOrderId('api-other-upload');
+  const bad = { code: 'InvalidInput', fields: [{ field: 'file.path' }] };
+  const post = (path: string, given: object) => api.call('POST', `/v1${path}`, given, 'shop-key');
+  expect(await post('/batches:plan', { file })).toMatchObject({ status: 422, body: bad });
+  // A pinned file is not planned before the start.
+  expect(await post('/batches', { batchId, file })).toMatchObject({ status: 201 });
+  await expect(lab.orders.batches.handle(batchId).result()).rejects.toMatchObject({ type: 'InvalidInput' });
+  expect(await get(`${batchId}/rows`)).toMatchObject({ status: 422, body: { fields: [{ field: 'file.path' }] } });
+  const own = await put(bytes, about);
+  expect(await post('/batches:plan', { file: own.body.file })).toMatchObject({ status: 200, body: { rows: 1 } });
 });
 
 test('a body beyond 128 KiB is refused by the name of the route for files; a smaller one is uploaded', async () => {

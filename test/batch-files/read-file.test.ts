@@ -10,7 +10,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readBatchSource } from '../../src/batch-files/source.js';
 import { folderWith, newFolder, PAYOUT_HEADER, payoutLine } from '../support/batch-files.js';
@@ -49,6 +49,21 @@ describe('a path', () => {
 
   test.for(['rows.csv', 'no/folder/rows.csv'])('%s to nothing is unusable', async (path) => {
     await expect(readAll(newFolder(), { path })).rejects.toMatchObject({ failureType: 'BatchFileUnusable' });
+  });
+
+  test.for(['uploads/eu/rows.csv', 'Uploads/eu/rows.csv'])('%s is read for its account only', async (path) => {
+    const batchDir = newFolder();
+    mkdirSync(join(batchDir, dirname(path)), { recursive: true });
+    writeFileSync(join(batchDir, path), content(3));
+    const read = (account?: string) => readBatchSource({ batchDir }, { account, file: { path } });
+    expect([...(await read('eu')).rows()]).toHaveLength(3);
+    for (const account of ['us', undefined]) {
+      await expect(read(account)).rejects.toMatchObject({
+        failureType: 'InvalidInput',
+        field: 'file.path',
+        problem: expect.stringContaining('another account'),
+      });
+    }
   });
 
   test('needs a folder to be in', async () => {

@@ -37,7 +37,7 @@ export function awaitBatchFileActivity(deps: ActivityDeps) {
     if ('errors' in checked) throw invalidInput(checked.errors);
     const batch = batchOf(checked.input, scheduledAt);
     const waitMs = checked.input.waitForFileMs ?? DEFAULT_WAIT_MS;
-    const found = await look(deps, batch.file.path);
+    const found = await look(deps, batch);
     const leftMs = activityInfo().scheduledTimestampMs + waitMs - Date.now();
     if ('sha256' in found) {
       await letRest(deps, batch.file.path, found, leftMs);
@@ -74,8 +74,11 @@ function batchOf(input: ScheduledBatchInput, scheduledAt: string | undefined): P
   return { ...batch, account, batchId: periodBatchId(plan, period), file: { path: fileOfPeriod(filePattern, period) } };
 }
 
-const look = (deps: ActivityDeps, path: string): Promise<FoundFile | BatchFileError> =>
-  readBatchSource(deps.directories, { file: { path } }).then(
+const look = (
+  deps: ActivityDeps,
+  { account, file: { path } }: ReturnType<typeof batchOf>,
+): Promise<FoundFile | BatchFileError> =>
+  readBatchSource(deps.directories, { account, file: { path } }).then(
     ({ sha256, modifiedMs = 0 }) => ({ sha256, modifiedMs }),
     (error: unknown) => {
       if (error instanceof BatchFileError) return error;

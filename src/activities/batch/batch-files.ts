@@ -82,9 +82,9 @@ function unpacked(sent: Uint8Array | undefined): Buffer | undefined {
 /** Returns the order ids of the next rows, and of one more if there is one. */
 async function rowsOf(
   directories: ActivityDeps['directories'],
-  { file, after, limit }: Asked<'rows'>,
+  { account: name, file, after, limit }: Asked<'rows'>,
 ): Promise<RowId[]> {
-  const source = await readBatchSource(directories, { file });
+  const source = await readBatchSource(directories, { account: name, file });
   const found: RowId[] = [];
   for (const { row, order, reference } of source.rows(after)) {
     const { order_id: orderId } = Object(order) as { order_id?: unknown };
