@@ -46,3 +46,16 @@ export function withoutWallets(value: unknown, name = '', isPrivate = false): un
   if (typeof value !== 'string' || IN_FULL.test(name)) return value;
   return TEXTS.has(name) ? maskWords(value) : maskWallets(value);
 }
+
+const BALANCES: ReadonlySet<string> = new Set(['balanceBefore', 'balanceAfter']);
+/** Figures in sentences such as `the balance of 5 usd is less than 7`, or `2 usd are missing`. */
+const BALANCE_FIGURE = /-?\d+(?:\.\d+)?(?= \S+ (?:is less than|are missing)\b)/g;
+
+/** Returns a copy without the merchant's balances, as if they could not be read. */
+export function withoutBalances(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(BALANCE_FIGURE, '…');
+  if (Array.isArray(value)) return value.map(withoutBalances);
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  const fields = Object.entries(value).filter(([name]) => name !== 'shortfall');
+  return Object.fromEntries(fields.map(([name, field]) => [name, BALANCES.has(name) ? null : withoutBalances(field)]));
+}

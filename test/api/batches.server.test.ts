@@ -13,6 +13,7 @@ beforeAll(async () => {
     apiKey('ann-key', { name: 'ann' }),
     apiKey('bob-key', { name: 'bob' }),
     apiKey('small', { maxAmount: { usd: '20' } }),
+    apiKey('blind', { verbs: ['start'] }),
   ];
   api = await runApi(lab.orders, { keys });
 });
@@ -55,6 +56,30 @@ test('a batch from a file is planned, started, approved by another key, and paid
   expect((await state()).body.state).toMatchObject({ startedBy: 'ann', approvedBy: 'bob' });
   expect(executedOf(lab, rows)).toBe(2);
   expect(await post(`/batches/${batchId}/stop`, { reason: 'too late' })).toMatchObject({ status: 409 });
+});
+
+test('a key that may not read gets no balance: not in a plan, a check, nor the state after an instruction', async () => {
+  const { path } = await fileOf('api-blind');
+  const batchId = newOrderId('api-blind');
+  const body = { batchId, file: { path }, approval: 'required' };
+  const order = { order_id: newOrderId('api-blind'), currency: 'usd', network: 'card', amount: '999999999' };
+  const check = { order_type: 'withdraw', order: { ...order, wallet: '4111111111111111' } };
+  const balances = /"balance(Before|After)":"|"shortfall"|[0-9] usd (are missing|is less than)/;
+  const texts = async (key: string) => {
+    const [plan, checked] = [await post('/batches:plan', body, key), await post('/orders:check', check, key)];
+    expect([plan.status, checked.status]).toEqual([200, 200]);
+    return [JSON.stringify(plan.body), JSON.stringify(checked.body)];
+  };
+  for (const text of await texts('ann-key')) expect(text).toMatch(balances);
+  for (const text of await texts('blind')) {
+    expect(text).not.toMatch(balances);
+    expect(text).toContain('"balanceBefore":null');
+  }
+  expect(await post('/batches', body, 'blind')).toMatchObject({ status: 201 });
+  const phase = async () => (await get(`/batches/${batchId}`)).body.state.phase;
+  await expect.poll(phase, { timeout: 60_000 }).toBe('awaitingApproval');
+  const stopped = await post(`/batches/${batchId}/stop`, { reason: 'enough' }, 'blind');
+  expect(stopped.body.state.plan.currencies).toMatchObject([{ total: '25', balanceBefore: null }]);
 });
 
 test('a batch is paused, resumed and stopped in the name of the key', async () => {

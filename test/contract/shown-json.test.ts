@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { withoutWallets } from '../../src/contract/shown-json.js';
+import { shortfall } from '../../src/activities/order/balances.js';
+import type { CreateRequest } from '../../src/contract/order/request.js';
+import type { Balances, Rates } from '../../src/contract/service-objects.js';
+import { withoutBalances, withoutWallets } from '../../src/contract/shown-json.js';
 
 test.each([
   ['4111 1111 1111 1111'],
@@ -23,4 +26,19 @@ test('--json shows the words, dates and amounts of a description', () => {
 test('--json shows in full where a client has to pay', () => {
   const order = { deposit_address: 'TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC', deposit_memo: '4111111111111111' };
   expect(withoutWallets({ state: { order } })).toEqual({ state: { order } });
+});
+
+test('sentences about the balance lose its figures, and others keep theirs', () => {
+  const request = { ...{ order_id: 'b-117', currency: 'usd', network: 'card' }, amount: '12.50', wallet: '' };
+  const balances = { usd: { currency: 'usd', wallet_uuid: 'w', amount: '5.25', overdraft: '0', updated_at: '' } };
+  const entry = { order_type: 'withdraw', currency_from: 'usd', currency_to: 'usd' };
+  const rates = { withdraw: { usd_card: entry } } as unknown as Rates;
+  const reason = shortfall(balances as unknown as Balances, rates, 'withdraw', request as CreateRequest);
+  expect(reason).toContain('5.25');
+  const fields = [{ field: 'order.amount', reason }];
+  const shown = JSON.stringify(withoutBalances({ fields, detail: `order "b-117": ${reason}`, at: new Date(0) }));
+  expect(shown).not.toContain('5.25');
+  expect(shown).toContain('b-117');
+  expect(shown).toContain('1970-01-01');
+  expect(withoutBalances(['-2.5 usd are missing', 'pay 3 usd now'])).toEqual(['… usd are missing', 'pay 3 usd now']);
 });
