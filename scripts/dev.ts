@@ -10,7 +10,8 @@ const HELP = `payment-orders-dev: everything on this machine, to develop against
 Starts Temporal with its Web UI, the sandbox (a double of the payment service), a worker, a receiver and the API.
 It prints a line \`ready …\` with their addresses. Ctrl-C ends all of them.
 
-Temporal    the server at TEMPORAL_ADDRESS (and TEMPORAL_NAMESPACE). Without these: one is started with \`temporal\` on
+Temporal    the server at TEMPORAL_ADDRESS, by the other TEMPORAL_* variables (namespace, TLS, API key). Search attributes
+            that its namespace lacks are created. Without TEMPORAL_ADDRESS, one is started with \`temporal\` on
             PATH (server 1.29 or newer), with a download of it, or with one built by Go (5 to 10 minutes, once)
 Data        .demo in this folder keeps orders for the next start. Delete the folder to begin from nothing
 Limits      PAYMENT_ORDER_CAPS, such as usd=100: an order above it waits for a person
@@ -44,13 +45,13 @@ const stopped = new Promise<void>((resolve) => {
 const started = await Promise.race([startStack().catch((error: unknown) => giveUp(1, error)), stopped]);
 // What has started by then ends with this process.
 const stack = started ?? process.exit(130);
-const { address, namespace, uiUrl } = stack.temporal;
+const { address, namespace, uiUrl, embedded } = stack.temporal;
 const starter = IS_CHECKOUT ? 'npm run -s starter --' : 'npx payment-orders';
 const [program = ''] = programOf('src/starter.ts').slice(-1);
 const example = relative('', join(dirname(program), '..', 'examples', 'withdraw.json'));
 process.stdout.write(`ready temporal=${address} namespace=${namespace} ui=${uiUrl ?? '-'} sandbox=${stack.sandbox.url} sandbox-admin=${stack.sandbox.adminUrl} receiver=${stack.receiverUrl} api=${stack.apiUrl} metrics=${stack.metricsUrls.join(',')} batches=${stack.batchDir}
 
-Start an order from another terminal:
+Start an order from another terminal${embedded ? '' : ', with the TEMPORAL_* variables of this one'}:
   TEMPORAL_ADDRESS=${address} ${starter} order start withdraw ${example} --wait
 Or look at the API: ${stack.apiUrl}/docs
 Ctrl-C stops everything.

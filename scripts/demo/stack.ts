@@ -1,16 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { NAMES, sourcesOf } from '../../src/config/settings.js';
 import { isGone } from '../temporal/cache.js';
 import { freePort } from '../temporal/dev-server.js';
 import { findTemporalCli } from '../temporal/find-cli.js';
+import { prepareNamespace } from '../temporal/prepare-namespace.js';
 import { resolveTemporal } from '../temporal/resolve.js';
 import { type StackProcess, startProcess } from './processes.js';
 import { step } from './step.js';
 
 /** Everything running: Temporal with its Web UI, sandbox, worker, receiver and API, each a process of its own. */
 export interface Stack {
-  temporal: { address: string; namespace: string; uiUrl?: string };
+  temporal: { address: string; namespace: string; embedded: boolean; uiUrl?: string };
   sandbox: { url: string; adminUrl: string };
   receiverUrl: string;
   /** Without keys: everybody on this machine may ask it. */
@@ -73,7 +75,11 @@ export async function startStack(pace: Record<string, string> = DEMO_PACE): Prom
     started.push(temporal);
     const base = inherited();
     const { PAYMENT_ORDER_CAPS: caps } = process.env;
-    const temporalEnv = { ...base, TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: temporal.namespace };
+    const { address, namespace, uiUrl, embedded } = temporal;
+    const temporalEnv = {
+      ...{ ...base, ...(!embedded && connectionEnv()) },
+      ...{ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace },
+    };
     const { receiverUrl, metrics, sandboxEnv, receiverEnv, workerEnv } = await settings();
     const sandbox = await step('Sandbox', () =>
       running(startProcess('sandbox', 'sandbox/main.ts', { ...base, ...sandboxEnv })),
@@ -98,9 +104,8 @@ export async function startStack(pace: Record<string, string> = DEMO_PACE): Prom
     const api = await step('API', () => running(startProcess('api', 'src/api.ts', apiEnv)));
     const failed = Promise.race([sandbox.failed, receiver.failed, worker.failed, api.failed]);
     failed.catch(() => undefined);
-    const { address, namespace, uiUrl } = temporal;
     return {
-      temporal: { address, namespace, ...(uiUrl && { uiUrl }) },
+      temporal: { address, namespace, embedded, ...(uiUrl && { uiUrl }) },
       sandbox: { url: serviceUrl, adminUrl: field(sandbox.ready, 'admin') },
       receiverUrl,
       apiUrl: field(api.ready, 'api'),
@@ -167,12 +172,21 @@ async function startTemporal(log: (line: string) => void) {
   if (!process.env.TEMPORAL_ADDRESS) await findTemporalCli(log);
   const [port, uiPort] = [await preferredPort(TEMPORAL_PORT), await preferredPort(UI_PORT)];
   const dbFile = join(DATA_FOLDER, 'temporal.db');
-  return resolveTemporal({ log, port, uiPort, dbFile });
+  const temporal = await resolveTemporal({ log, port, uiPort, dbFile });
+  if (!temporal.embedded) await prepareNamespace(log);
+  return temporal;
 }
 
 /** What processes of ours may know of the environment: none of the caller's own settings of this product. */
 function inherited(): Record<string, string> {
   const foreign = /^(PAYMENT|CALLBACK|ORDER|SANDBOX|TEMPORAL|BATCH|REPORT|PAYLOAD|CODEC|API)_/;
   const kept = Object.entries(process.env).filter(([name, value]) => value !== undefined && !foreign.test(name));
+  return Object.fromEntries(kept) as Record<string, string>;
+}
+
+/** Returns the connection's variables, which our processes read as this one did: TLS, the API key, a file with a profile. */
+function connectionEnv(): Record<string, string> {
+  const ours = new Set(NAMES.flatMap(sourcesOf));
+  const kept = Object.entries(process.env).filter(([name]) => name.startsWith('TEMPORAL_') && !ours.has(name));
   return Object.fromEntries(kept) as Record<string, string>;
 }

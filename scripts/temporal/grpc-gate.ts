@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import {
   type ClientHttp2Session,
   connect,
+  createSecureServer,
   createServer,
   type IncomingHttpHeaders,
+  type SecureServerOptions,
   type ServerHttp2Session,
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
@@ -21,6 +23,7 @@ export interface GrpcGate {
 }
 
 const POLL = /\/Poll(Workflow|Activity)TaskQueue$/;
+const UNAUTHENTICATED = { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '16' };
 const DENIED = { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '7', 'grpc-message': 'taken back' };
 
 /** Headers as they may be handed on: those that name a connection stay with it. */
@@ -39,8 +42,14 @@ async function changed(answer: AsyncIterable<Buffer>, change: (message: Buffer) 
   return Buffer.concat([head, message]);
 }
 
+/** `tls`: it speaks TLS to its callers. `apiKey`: it refuses calls without that key. */
+export interface GateOptions {
+  tls?: SecureServerOptions;
+  apiKey?: string;
+}
+
 /** Opens a gate to the server at `target` on a free port of 127.0.0.1. The server may be killed and come back. */
-export async function openGrpcGate(target: string): Promise<GrpcGate> {
+export async function openGrpcGate(target: string, { tls, apiKey }: GateOptions = {}): Promise<GrpcGate> {
   let upstream: ClientHttp2Session | undefined;
   const session = (): ClientHttp2Session => {
     if (upstream && !upstream.closed && !upstream.destroyed) return upstream;
@@ -54,7 +63,7 @@ export async function openGrpcGate(target: string): Promise<GrpcGate> {
   let isRefusing = false;
   let losing: string | undefined;
   const changes = new Map<string, (message: Buffer) => Uint8Array>();
-  const server = createServer();
+  const server = tls ? createSecureServer(tls) : createServer();
   server.on('session', (session) => void sessions.add(session));
   server.on('stream', (stream, headers) => {
     stream.on('error', () => undefined);
@@ -63,6 +72,8 @@ export async function openGrpcGate(target: string): Promise<GrpcGate> {
       if (!stream.headersSent && !stream.destroyed) stream.respond(DENIED, { endStream: true });
     };
     if (isPoll && isRefusing) return refuse();
+    if (apiKey && headers.authorization !== `Bearer ${apiKey}`)
+      return stream.respond(UNAUTHENTICATED, { endStream: true });
     const onward = session().request(handedOn(headers));
     onward.on('error', () => stream.destroy());
     if (isPoll) open.add(refuse);

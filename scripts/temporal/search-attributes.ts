@@ -2,11 +2,15 @@ import type { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
 
-/** Creates the project's search attributes in a namespace that has none of them yet. */
+/** Creates the search attributes of the project that a namespace lacks. */
 export async function registerSearchAttributes(connection: Connection, namespace: string): Promise<void> {
-  const types = Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => [
+  const { operatorService } = connection;
+  const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
+  const lacking = Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => !(name in customAttributes));
+  const types = lacking.map(([name, type]) => [
     name,
     proto.temporal.api.enums.v1.IndexedValueType[`INDEXED_VALUE_TYPE_${type}`],
   ]);
-  await connection.operatorService.addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(types) });
+  if (types.length === 0) return;
+  await operatorService.addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(types) });
 }

@@ -16,10 +16,14 @@ export interface Command {
 }
 
 /** Runs a command of an installed package, and waits for its `ready` line. */
-export async function run(folder: string, name: string, args: string[] = [], more: Record<string, string> = {}) {
+export const run = (folder: string, name: string, args: string[] = [], more: Record<string, string> = {}) =>
+  runProgram(folder, ['npx', name, ...args], more);
+
+/** The same for any program. */
+export async function runProgram(folder: string, [file = '', ...args]: string[], more: Record<string, string>) {
   const mark = randomUUID();
   const { TEMPORAL_ADDRESS, ...env } = process.env;
-  const child = spawn('npx', [name, ...args], {
+  const child = spawn(file, args, {
     cwd: folder,
     env: { ...env, ...more, RUN_MARK: mark },
     stdio: ['ignore', 'pipe', 'pipe'],
