@@ -81,8 +81,8 @@ const MAY_IMPORT: Record<string, string[]> = {
     'bundle',
     'lazy preflight',
   ],
-  // The double for unit tests. Of the workflows, it takes the rules that need no runtime.
-  testing: ['contract', 'index', 'workflows'],
+  // The double for unit tests. Of workflows and activities, it takes the rules that need no runtime.
+  testing: ['contract', 'index', 'workflows', 'activities'],
   index: ['contract', 'types validation', 'client', 'types temporal'],
 };
 

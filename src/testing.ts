@@ -4,10 +4,12 @@ import { eventHeaders, eventKeyOf } from './contract/event-signature.js';
 import type { EventData, EventKind } from './contract/events.js';
 import { SERVICE_REJECTED } from './contract/failures.js';
 import { SERVICE_READ_WORKFLOW } from './contract/names.js';
-import type { RunInput } from './contract/order/input-and-result.js';
+import type { OrderFindings } from './contract/order/check.js';
+import type { OrderInput, RunInput } from './contract/order/input-and-result.js';
 import { ORDER_TYPES, type OrderType, workflowTypeOf } from './contract/order/types.js';
 import type { Balances, Rates, ServiceReadInput } from './contract/service-objects.js';
 import { PaymentOrders } from './index.js';
+import { findingsOf } from './testing/check.js';
 import { type TestEnding, TestOrders } from './testing/orders.js';
 import type { Run } from './testing/run.js';
 import { type Fault, notInDouble } from './testing/temporal.js';
@@ -30,7 +32,7 @@ export interface TestSettings {
    * `answersLost`: starts are accepted, and their callers get TemporalUnreachableError.
    */
   fault?: Fault | undefined;
-  /** Answers of the service; {} if left out. */
+  /** Answers of the service; {} if left out. `orders.check` computes its amounts by them. */
   rates?: Rates;
   balances?: Balances;
 }
@@ -47,7 +49,10 @@ export interface TestPaymentOrders {
   clear(): void;
 }
 
-const READS = ['rates', 'balances', 'orderStatus'];
+/** Query of the read `check`. */
+type CheckQuery = { order_type: OrderType; input: OrderInput };
+
+const READS = ['rates', 'balances', 'orderStatus', 'check'];
 
 const typeOf = (workflowType: string): OrderType | undefined =>
   ORDER_TYPES.find((one) => workflowTypeOf(one) === workflowType);
@@ -100,9 +105,22 @@ class Double extends TestOrders {
   #read(run: Run): void {
     const { read, query = {} } = run.input as ServiceReadInput;
     const { rates = {}, balances = {} } = this.#settings;
-    const result = read === 'rates' ? rates : read === 'balances' ? balances : this.find(query);
+    const answers = {
+      rates: () => rates,
+      balances: () => balances,
+      check: () => this.#check(query as CheckQuery),
+      orderStatus: () => this.find(query),
+    };
+    const result = answers[read as keyof typeof answers]();
     const failure = ApplicationFailure.nonRetryable('order/status answers HTTP 400: no such order', SERVICE_REJECTED);
     this.end(run, result ? { result } : { failure });
+  }
+
+  #check({ order_type: type, input: { order: request } }: CheckQuery): OrderFindings {
+    const { order_id } = request;
+    const { rates, balances } = this.#settings;
+    const [order, ending] = [this.find({ order_id }), this.endingOf(order_id)];
+    return findingsOf({ type, request, order, ending, rates, balances });
   }
 }
 

@@ -1,36 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import type { Decision, OrderState } from '../../src/contract/order/messages.js';
 import { ORDER_TYPES } from '../../src/contract/order/types.js';
 import type { FinalStatus } from '../../src/contract/service-objects.js';
 import type { TestEnding } from '../../src/testing.js';
-import { type Fate, outcomeOf, useWorlds, type World } from './worlds.fixture.js';
+import { type Fate, outcomeOf, useWorlds } from './worlds.fixture.js';
 
 /*
  * The same calls on the double and on Temporal, worker and sandbox: they must bring the same. Each case first says what the real
  * library brings, so that two worlds without anything are no agreement.
  */
 
-const { double, real } = useWorlds();
-
-type Steps = (world: World) => Record<string, () => Promise<unknown>>;
-
-/** Runs steps one after the other in a world, and returns what each of them brought. */
-async function run(world: World, steps: Steps): Promise<Record<string, unknown>> {
-  const brought: Record<string, unknown> = {};
-  for (const [name, step] of Object.entries(steps(world))) brought[name] = await outcomeOf(step);
-  return brought;
-}
-
-/** A case of the contract. */
-function agrees(name: string, expected: object, steps: Steps): void {
-  it(name, async () => {
-    const [ofReal, ofDouble] = await Promise.all([run(real, steps), run(double, steps)]);
-    expect(ofReal).toMatchObject(expected);
-    expect(ofDouble).toEqual(ofReal);
-  });
-}
+const { double, agrees } = useWorlds();
 
 const error = (name: string, about: object = {}) => ({ error: name, ...about });
 

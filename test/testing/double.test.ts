@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Rates } from '../../src/index.js';
 import { EventRefusedError, NotDecidedYetError, TemporalUnreachableError, verifyEvent } from '../../src/index.js';
 import { selects } from '../../src/testing/query.js';
 import { signedEvent, testPaymentOrders } from '../../src/testing.js';
@@ -9,6 +10,18 @@ import { orderInput } from '../support/inputs.js';
 
 const { orders, ends, sent, set, clear } = testPaymentOrders();
 beforeEach(clear);
+
+/** Payouts in usd to a card; the merchant pays 1 usd and 4 %. */
+const RATES = {
+  withdraw: {
+    usd_card: {
+      ...{ currency_from: 'usd', network_from: null, currency_to: 'usd', network_to: 'card', exchange_rate: '1' },
+      ...{ min_amount_from: '1', max_amount_from: '100', currency_from_precision: 2, currency_to_precision: 2 },
+      ...{ fee_percent_to: '4', fixed_fee_amount_to: '1', min_fee_amount_to: null, fee_percent_to_payer: 'merchant' },
+      ...{ fee_percent_from: null, fixed_fee_amount_from: null, min_fee_amount_from: null },
+    },
+  },
+} as unknown as Rates;
 
 const refundOf = (orderId: string) => orderInput('withdraw', orderId);
 
@@ -111,11 +124,30 @@ describe('the double', () => {
     expect(await handle.result()).toMatchObject({ adopted: true, order: { order_uuid: 'uuid-1' } });
   });
 
+  test('checks an order without a start, by its ending, by rates and by balances', async () => {
+    expect(await orders.check('withdraw', refundOf('checked'))).toEqual({
+      ...{ orderId: 'checked', account: 'default', wouldBeSent: true, reasons: [], fields: [] },
+      ...{ atService: { state: 'none' }, id: { state: 'free' } },
+    });
+    ends('checked', { parked: 'over-cap', reason: '12.50 usd are above 10' });
+    const { wouldBeSent, reasons } = await orders.check('withdraw', refundOf('checked'));
+    expect({ wouldBeSent, reasons }).toEqual({
+      wouldBeSent: false,
+      reasons: ['it would wait for a person: 12.50 usd are above 10'],
+    });
+    set({ rates: RATES, balances: { usd: { amount: '10', balances: {} } } as never });
+    const { leaves, warnings } = await orders.check('withdraw', refundOf('checked'));
+    expect(leaves).toEqual([
+      { currency: 'usd', amount: '14', balanceBefore: '10', balanceAfter: '-4', shortfall: '4' },
+    ]);
+    expect(warnings).toEqual([expect.stringContaining('4 usd are missing')]);
+    expect(sent).toEqual([]);
+  });
+
   test('says what it does not have', async () => {
     const batch = orders.batches.plan({ startedBy: 'ann', rows: [refundOf('row').order] } as never);
     await expect(batch).rejects.toThrow('The double of payment-orders has no workflow bulkWithdraw');
     await expect(orders.orderList()).rejects.toThrow('has no read orderList');
-    await expect(orders.check('withdraw', refundOf('checked'))).rejects.toThrow('has no read check');
     const address = orders.createAddress({ ref: 'a', address: { currency: 'usdt', network: 'tron' } });
     await expect(address).rejects.toThrow('has no workflow depositAddress');
   });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isClientError } from '../../src/client/errors.js';
 import { PaymentOrders } from '../../src/client.js';
 import type { OrderInput } from '../../src/contract/order/input-and-result.js';
@@ -44,9 +44,9 @@ const withoutWords = (message: string): string =>
     .replace(/ ?\(?order\/status answers HTTP 400[^.)]*\)?/, '')
     .replace(/(cannot reach Temporal at ).*?(\. It is not known)/, '$1…$2');
 
-/** Figures that depend on rates and commissions, which the double does not have. */
+/** Figures that depend on commissions and payments, which the double does not have. */
 const FIGURES =
-  /^(amount_(from|to)_fee|exchange_rate_.*|expected_amount_to|amount_to|.*_precision|.*_hash|wallet_from|to)$/;
+  /^(amount_(from|to)_fee|exchange_rate_.*|expected_amount_to|amount_to|.*_precision|.*_hash|wallet_from|to|balance(Before|After))$/;
 /** Words of a person's question, and where a client pays. */
 const WORDS = /^(reason|deposit_url|deposit_address|error_message)$/;
 const RANDOM = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
@@ -65,8 +65,24 @@ export function shown(value: unknown, name = ''): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [key, shown(item, key)]));
 }
 
+type Steps = (world: World) => Record<string, () => Promise<unknown>>;
+
+/** Runs steps one after the other in a world, and returns what each of them brought. */
+async function run(world: World, steps: Steps): Promise<Record<string, unknown>> {
+  const brought: Record<string, unknown> = {};
+  for (const [name, step] of Object.entries(steps(world))) brought[name] = await outcomeOf(step);
+  return brought;
+}
+
+interface Worlds {
+  double: World & { controls: TestPaymentOrders };
+  real: World & { lab: Lab };
+  /** Defines a case of the contract: the real world must bring `expected`, and the double the same. */
+  agrees(name: string, expected: object, steps: Steps): void;
+}
+
 /** Sets both worlds up for a test file. */
-export function useWorlds(): { double: World & { controls: TestPaymentOrders }; real: World & { lab: Lab } } {
+export function useWorlds(): Worlds {
   const lab = useLab({ limits: { caps: new Map([['usd', '1000']]) } });
   const unserved = useLab({ workers: false, callbacks: false });
   const controls = testPaymentOrders();
@@ -110,5 +126,11 @@ export function useWorlds(): { double: World & { controls: TestPaymentOrders }; 
     real.orders = lab.orders;
     controls.set({ rates: await lab.orders.rates(), balances: await lab.orders.balances() });
   });
-  return { double, real };
+  const agrees: Worlds['agrees'] = (name, expected, steps) =>
+    it(name, async () => {
+      const [ofReal, ofDouble] = await Promise.all([run(real, steps), run(double, steps)]);
+      expect(ofReal).toMatchObject(expected);
+      expect(ofDouble).toEqual(ofReal);
+    });
+  return { double, real, agrees };
 }

@@ -1,30 +1,20 @@
 import { z } from 'zod';
 import { describeFieldErrors } from '../../contract/failures.js';
-import { sum, toAmount } from '../../contract/money.js';
-import type { LeavingAmount, OrderFindings } from '../../contract/order/check.js';
+import type { OrderFindings } from '../../contract/order/check.js';
 import type { OrderInput } from '../../contract/order/input-and-result.js';
 import type { CreateRequest } from '../../contract/order/request.js';
-import { factsOf, ORDER_TYPES, type OrderType } from '../../contract/order/types.js';
+import { ORDER_TYPES, type OrderType } from '../../contract/order/types.js';
 import { validateOrderInput } from '../../validation/order-input.js';
-import { amountLikeThousands, rateEntryOf } from '../../validation/rate-checks.js';
+import { amountLikeThousands } from '../../validation/rate-checks.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { reasonOf } from '../failures.js';
 import { onlyByCommand, protectionsIn, tooSoonAfterRestore } from '../protections.js';
-import { balanceEffect, isOnTop } from './balances.js';
+import { amountsOf, type Checked, shownAs, unchecked } from './check-findings.js';
 import { AttemptDeadline, readSendTimes } from './create-attempt.js';
-import { beyondLimits, exceededCap, readTerms, type Terms } from './limits.js';
-import { bothSides } from './other-side.js';
-import { foundOrder } from './probe.js';
+import { beyondLimits, exceededCap, readTerms } from './limits.js';
 
 /** Query of the read `check`. Its input is checked like that of a start. */
 export const checkQuery = z.strictObject({ order_type: z.enum(ORDER_TYPES), input: z.unknown() });
-
-/** An order that is only checked. */
-interface Checked {
-  type: OrderType;
-  request: CreateRequest;
-  terms: Terms;
-}
 
 /** Checks an order as its first create would, by reads alone. A failed look-up is `unknown`. */
 export async function checkOrder(
@@ -65,11 +55,6 @@ export async function checkOrder(
   };
 }
 
-const unchecked = ({ currency, shortfall }: LeavingAmount): string[] =>
-  shortfall === undefined
-    ? []
-    : [`${shortfall} ${currency} are missing on the balance. Workers do not check it, so the service decides`];
-
 /** Returns why nothing is sent now: after a restore, or after the latest time to send. */
 async function tooLate(
   deps: ActivityDeps,
@@ -96,16 +81,7 @@ async function shownAtService(
 ): Promise<NonNullable<OrderFindings['atService']>> {
   try {
     const { order } = await service.orderStatus({ order_id: request.order_id });
-    if (!order) return { state: 'none' };
-    const { differences: fields } = foundOrder({ type, request }, order);
-    const { order_uuid, status } = order;
-    return fields.length === 0
-      ? { state: 'same', order_uuid, status, reason: `the service has this order: ${status}` }
-      : {
-          state: 'conflict',
-          ...{ order_uuid, status, fields },
-          reason: `the service has another order with this id (${fields.join(', ')})`,
-        };
+    return shownAs({ type, request }, order);
   } catch (error) {
     return { state: 'unknown', reason: `the service did not show whether it has the order (${reasonOf(error)})` };
   }
@@ -123,33 +99,4 @@ function questionOf(
   if (state === 'conflict') return { wouldPark: { code: 'conflict', reason, ...command } };
   const cap = state !== 'same' && exceededCap(protectionsIn(deps, account).caps, type, request, terms.rates);
   return cap ? { wouldPark: { code: 'over-cap', reason: cap.reason, ...command } } : {};
-}
-
-/** Returns limits, commissions and amounts by the current rates. */
-function amountsOf({ type, request, terms: { rates, balances } }: Checked): Omit<OrderFindings, 'fields'> {
-  const entry = rates && rateEntryOf(rates, type, request);
-  // The caller reports why there is no entry.
-  if (!rates || !entry) return {};
-  const { currency_from, currency_to, min_amount_from: min, max_amount_from: max } = entry;
-  const limits = { currency: currency_from, min, max };
-  const sides = bothSides(type, request, entry, rates);
-  if ('unknown' in sides) return { limits, unknown: [`commissions and amounts: ${sides.unknown}`] };
-  const { exchanges, movesMoneyAtOnce } = factsOf(type);
-  const taken = [
-    ...(movesMoneyAtOnce ? [{ currency: currency_from, amount: sides.from }] : []),
-    ...sides.fees.filter(isOnTop),
-  ];
-  const leaves = [...new Set(taken.map(({ currency }) => currency))].map((currency) => {
-    const amount = sum(taken.flatMap((one) => (one.currency === currency ? [one.amount] : [])));
-    const read = balances === 'unread' ? undefined : balances;
-    return { currency, amount: toAmount(amount), ...balanceEffect(read, currency, amount) };
-  });
-  return {
-    limits,
-    fees: sides.fees.map(({ amount, ...fee }) => ({ ...fee, amount: toAmount(amount) })),
-    arrives: { currency: currency_to, amount: toAmount(sides.arrives) },
-    leaves,
-    ...(exchanges && { estimated: true }),
-    ...(movesMoneyAtOnce && balances === 'unread' && { unknown: ['the balance could not be read'] }),
-  };
 }
