@@ -3,18 +3,19 @@ import { ApplicationFailure } from '@temporalio/common';
 import { eventHeaders, eventKeyOf } from './contract/event-signature.js';
 import type { EventData, EventKind } from './contract/events.js';
 import { SERVICE_REJECTED } from './contract/failures.js';
-import { SERVICE_READ_WORKFLOW } from './contract/names.js';
+import { BULK_WITHDRAW_WORKFLOW, SERVICE_READ_WORKFLOW } from './contract/names.js';
 import type { OrderFindings } from './contract/order/check.js';
 import type { OrderInput, RunInput } from './contract/order/input-and-result.js';
 import { ORDER_TYPES, type OrderType, workflowTypeOf } from './contract/order/types.js';
 import type { Balances, Rates, ServiceReadInput } from './contract/service-objects.js';
 import { PaymentOrders } from './index.js';
+import { TestBatches } from './testing/batches.js';
 import { findingsOf } from './testing/check.js';
-import { type TestEnding, TestOrders } from './testing/orders.js';
+import type { TestEnding } from './testing/endings.js';
 import type { Run } from './testing/run.js';
 import { type Fault, notInDouble } from './testing/temporal.js';
 
-export type { TestEnding } from './testing/orders.js';
+export type { TestEnding } from './testing/endings.js';
 export type { Fault } from './testing/temporal.js';
 
 /** An order that was started, with the input that Temporal accepted. */
@@ -57,7 +58,7 @@ const READS = ['rates', 'balances', 'orderStatus', 'check'];
 const typeOf = (workflowType: string): OrderType | undefined =>
   ORDER_TYPES.find((one) => workflowTypeOf(one) === workflowType);
 
-class Double extends TestOrders {
+class Double extends TestBatches {
   readonly orders = new PaymentOrders(this.client);
   readonly sent: SentOrder[] = [];
   readonly #endings = new Map<string, TestEnding>();
@@ -85,7 +86,12 @@ class Double extends TestOrders {
     const { read } = Object(input) as Partial<ServiceReadInput>;
     const isRead = workflowType === SERVICE_READ_WORKFLOW;
     if (isRead && !READS.includes(read ?? '')) throw notInDouble(`read ${read}`);
-    if (!isRead && !typeOf(workflowType)) throw notInDouble(`workflow ${workflowType}`);
+    const isKnown = typeOf(workflowType) || (workflowType === BULK_WITHDRAW_WORKFLOW && Object(input).rows);
+    if (!isRead && !isKnown) throw notInDouble(`workflow ${workflowType}`);
+  }
+
+  protected override terms(): TestSettings {
+    return this.#settings;
   }
 
   protected override endingOf(orderId: string): TestEnding {

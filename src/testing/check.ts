@@ -5,7 +5,7 @@ import type { OrderFindings } from '../contract/order/check.js';
 import type { CreateRequest } from '../contract/order/request.js';
 import type { OrderType } from '../contract/order/types.js';
 import type { Balances, Order, Rates } from '../contract/service-objects.js';
-import type { TestEnding } from './orders.js';
+import type { TestEnding } from './endings.js';
 
 /** Fields of an ending without an order. */
 type Refusal = { fields?: FieldError[]; parked?: OrderAttention; reason?: string };

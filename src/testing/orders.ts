@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { OrderAttention } from '../contract/attention.js';
-import { describeFieldErrors, type FieldError, ORDER_UNRESOLVED, type OrderFailure } from '../contract/failures.js';
+import type { Standing } from '../client/standing.js';
+import { describeFieldErrors, type FieldError, ORDER_UNRESOLVED } from '../contract/failures.js';
 import { maskWords } from '../contract/masking.js';
 import { CREATED_UPDATE, DECIDE_UPDATE, followUpOrderId, searchAttribute } from '../contract/names.js';
 import {
@@ -20,35 +20,10 @@ import { actionsOf, type Offer, offerByPolicy } from '../workflows/compensation/
 import { openFacts } from '../workflows/create/facts.js';
 import { decisionsOf, recordOf, refusal } from '../workflows/order/decision.js';
 import type { OrderRun } from '../workflows/order/state.js';
-import type { Run } from './run.js';
+import { isDoubt, QUESTIONS, type TestEnding } from './endings.js';
+import { type Run, standingOf } from './run.js';
 import { createdOrder, finalOrder, leftOf } from './service-order.js';
 import { TestTemporal } from './temporal.js';
-
-/** Decisions about an order that was not created. */
-const QUESTIONS = {
-  'uncertain-create': ['resend', 'close-absent', 'adopt'],
-  'not-sent': ['resend', 'close-absent'],
-  'over-cap': ['approve', 'refuse'],
-  conflict: ['adopt', 'close-absent'],
-} as const satisfies Partial<Record<OrderAttention, Attention['allowed']>>;
-
-/** Questions about a create that was sent. */
-const isDoubt = (code: string | undefined): boolean => code === 'uncertain-create' || code === 'conflict';
-
-/** How an order of the double ends. */
-export type TestEnding =
-  /**
-   * It exists and is final; `order` replaces fields of it. Its policy handles the remainder: the
-   * order may wait for a decision, and every follow-up completes.
-   */
-  | { outcome: Exclude<FinalStatus, 'completed_partially'>; remainder?: Remainder[]; order?: Partial<Order> }
-  | { outcome: 'completed_partially'; remainder: Remainder[]; order?: Partial<Order> }
-  /** No order exists. */
-  | { failure: OrderFailure | typeof ORDER_UNRESOLVED; reason?: string; fields?: FieldError[] }
-  /** It waits for a decision. `next`: how it ends after one that sends or adopts it. */
-  | { parked: keyof typeof QUESTIONS; reason?: string; next?: TestEnding }
-  /** It exists and is not final. */
-  | 'open';
 
 type Question = Omit<Attention, 'since'>;
 
@@ -59,6 +34,7 @@ interface TestOrder extends Pick<OrderRun, 'type' | 'runId' | 'phase' | 'waiting
   facts: OrderRun['facts'];
   parked: OrderRun['parked'];
   attention?: Attention | undefined;
+  result?: OrderResult;
   created?: Order;
   order?: Order;
   finalOrder?: Order;
@@ -90,6 +66,12 @@ export abstract class TestOrders extends TestTemporal {
   find(id: { order_id?: unknown; order_uuid?: unknown }): Order | undefined {
     const orders = [...this.#orders.values()].flatMap(({ order }) => order ?? []);
     return orders.findLast((one) => one.user_order_id === id.order_id || one.order_uuid === id.order_uuid);
+  }
+
+  /** Returns how an order stands, with the service's order. */
+  protected standing(run: Run): { standing: Standing; shown: TestOrder | undefined } {
+    const shown = this.#orders.get(run);
+    return { shown, standing: standingOf(run, shown) };
   }
 
   /** Lets an open order end, or wait. */
@@ -240,9 +222,8 @@ export abstract class TestOrders extends TestTemporal {
     const outcome = final.status as FinalStatus;
     const done = { ...(difference && { difference }), ...(decisions.length > 0 && { decisions }) };
     this.#enter(order, 'done', 'nothing', undefined, outcome);
-    this.end(order.run, {
-      result: { outcome, order: final, adopted, ...marksOf(order), ...about, ...done } satisfies OrderResult,
-    });
+    order.result = { outcome, order: final, adopted, ...marksOf(order), ...about, ...done };
+    this.end(order.run, { result: order.result });
   }
 
   #fail(order: TestOrder, type: string, reason: string, fields: FieldError[] = []): void {

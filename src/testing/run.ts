@@ -1,5 +1,9 @@
-import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { type ApplicationFailure, defaultPayloadConverter, type Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
+import type { Standing } from '../client/standing.js';
+import { isOrderFailure } from '../contract/failures.js';
+import type { OrderResult } from '../contract/order/input-and-result.js';
+import type { OrderState } from '../contract/order/messages.js';
 
 const { WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
 
@@ -61,4 +65,29 @@ export function eventsOf({ type, payload, startedAt, closed }: Run): object[] {
   const started = { workflowType: { name: type }, input: { payloads: payload && [payload] } };
   const first = { eventTime: timestamp(startedAt), workflowExecutionStartedEventAttributes: started };
   return closed ? [first, closed.event] : [first];
+}
+
+/** Wire numbers of gRPC statuses. */
+const CODES = { cancelled: 1, deadlineExceeded: 4, notFound: 5, alreadyExists: 6, unavailable: 14 };
+
+export const grpcError = (status: keyof typeof CODES, details: string): Error =>
+  Object.assign(new Error(details), { code: CODES[status], details, metadata: new Map() });
+
+/** Parts of an order on which its standing depends. */
+interface Kept {
+  phase: OrderState['phase'];
+  result?: OrderResult;
+  failure?: ApplicationFailure;
+}
+
+/** Returns how an order stands. */
+export function standingOf({ closed }: Run, order: Kept | undefined): Standing {
+  if (closed?.status === 'Terminated') return { kind: 'unresolved', how: 'terminated' };
+  if (!closed) {
+    const { phase } = order ?? {};
+    return phase === 'parked' || phase === 'uncertain' ? { kind: 'open', waits: phase } : { kind: 'open' };
+  }
+  if (order?.result) return { kind: 'completed', result: order.result };
+  const type = order?.failure?.type;
+  return isOrderFailure(type) ? { kind: 'noOrder', failure: type } : { kind: 'unresolved', how: 'closed' };
 }

@@ -12,9 +12,9 @@ import {
 } from '@temporalio/common';
 import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import proto from '@temporalio/proto';
-import { DECIDE_UPDATE } from '../contract/names.js';
+import { CREATED_UPDATE, FINAL_UPDATE } from '../contract/names.js';
 import { selects } from './query.js';
-import { decoded, eventsOf, infoOf, payloads, placeOf, type Run, rowOf, timestamp } from './run.js';
+import { decoded, eventsOf, grpcError, infoOf, payloads, placeOf, type Run, rowOf, timestamp } from './run.js';
 
 const { v1: service } = proto.temporal.api.workflowservice;
 const { HistoryEventFilterType, UpdateWorkflowExecutionLifecycleStage, WorkflowIdReusePolicy } =
@@ -28,11 +28,8 @@ type Of<Name extends keyof typeof service> = (typeof service)[Name] extends { cr
 /** Faults: see `TestSettings`. */
 export type Fault = 'noWorker' | 'unreachable' | 'answersLost';
 
-/** Wire numbers of gRPC statuses. */
-const CODES = { cancelled: 1, deadlineExceeded: 4, notFound: 5, alreadyExists: 6, unavailable: 14 };
-
-const grpcError = (status: keyof typeof CODES, details: string): Error =>
-  Object.assign(new Error(details), { code: CODES[status], details, metadata: new Map() });
+/** Updates that callers share. Temporal keeps their answers after the end. */
+const KEPT = [CREATED_UPDATE, FINAL_UPDATE];
 
 const failureOf = (error: unknown) => new DefaultFailureConverter().errorToFailure(error, defaultPayloadConverter);
 
@@ -73,18 +70,34 @@ export abstract class TestTemporal {
   protected abstract begin(run: Run): void;
   /** Returns the answer of a query. */
   protected abstract state(run: Run): unknown;
-  /** Returns the answer of an update; undefined: not yet. Throws the failure of the update. */
+  /** Returns the answer of an update; undefined: not yet, null: none. Throws its failure. */
   protected abstract update(run: Run, name: string, argument: unknown): unknown;
   protected abstract cancel(run: Run): void;
 
   protected breakDown(fault: Fault | undefined): void {
     this.#fault = fault;
     for (const run of this.#runs) this.#begin(run);
-    this.#changes.emit('change');
+    this.changed();
   }
 
   clear(): void {
     this.#runs.length = 0;
+  }
+
+  /** Wakes who waits for a change. */
+  protected changed(): void {
+    this.#changes.emit('change');
+  }
+
+  protected newestRun(workflowId: string): Run | undefined {
+    return this.#runs.findLast((run) => run.workflowId === workflowId);
+  }
+
+  /** Starts a workflow as another workflow does. */
+  protected startRun(workflowId: string, type: string, input: unknown, pairs: SearchAttributeUpdatePair[]): void {
+    const searchAttributes = { indexedFields: encodeUnifiedSearchAttributes(undefined, pairs) };
+    const request = { workflowId, workflowType: { name: type }, input: payloads(input), searchAttributes };
+    this.#start({ ...request, requestId: randomUUID() }, undefined);
   }
 
   /** Ends a run with a result, or with a failure. */
@@ -99,7 +112,7 @@ export abstract class TestTemporal {
     const kept = Object.entries(run.attributes).filter(([name]) => !pairs.some(({ key }) => key.name === name));
     const set = pairs.filter(({ value }) => value !== null);
     run.attributes = { ...Object.fromEntries(kept), ...encodeUnifiedSearchAttributes(undefined, set) };
-    this.#changes.emit('change');
+    this.changed();
   }
 
   #begin(run: Run): void {
@@ -112,7 +125,7 @@ export abstract class TestTemporal {
     if (run.closed) throw grpcError('notFound', 'the workflow has completed');
     const at = this.#now();
     run.closed = { status, at, event: { ...event, eventTime: timestamp(at) } };
-    this.#changes.emit('change');
+    this.changed();
   }
 
   /** Returns the time, later with each call: lists compare times. */
@@ -169,7 +182,7 @@ export abstract class TestTemporal {
       getSystemInfo: () => ({}),
       describeTaskQueue: () => ({ pollers: this.#fault === 'noWorker' ? [] : [{}] }),
       startWorkflowExecution: (request: Of<'StartWorkflowExecutionRequest'>) => {
-        const last = this.#runs.findLast(({ workflowId }) => workflowId === request.workflowId);
+        const last = this.newestRun(request.workflowId ?? '');
         const run = last && last.requestId === request.requestId ? last : this.#start(request, last);
         if (this.#fault === 'answersLost') throw grpcError('unavailable', 'the test lost the answer');
         return { runId: run.runId };
@@ -185,13 +198,12 @@ export abstract class TestTemporal {
       updateWorkflowExecution: async ({ workflowExecution, request }: Of<'UpdateWorkflowExecutionRequest'>) => {
         const run = this.#run(workflowExecution);
         const [name, argument] = [request?.input?.name ?? '', decoded(request?.input?.args?.payloads?.[0])];
-        // Temporal keeps the answers of the other updates, which callers share.
-        if (run.closed && name === DECIDE_UPDATE) throw grpcError('notFound', 'the workflow has completed');
+        if (run.closed && !KEPT.includes(name)) throw grpcError('notFound', 'the workflow has completed');
         const outcome = await this.#until(() => {
           if (!run.begun || this.#fault === 'noWorker') return undefined;
           try {
             const answer = this.update(run, name, argument);
-            return answer === undefined ? undefined : { success: payloads(answer) };
+            return answer === undefined ? undefined : { success: answer === null ? {} : payloads(answer) };
           } catch (error) {
             if (!(error instanceof ApplicationFailure)) throw error;
             return { failure: failureOf(error) };

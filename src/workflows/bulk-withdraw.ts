@@ -26,8 +26,9 @@ import {
 import { BATCH_ID_FORMAT, batchPlanWorkflowId, batchWorkflowId } from '../contract/names.js';
 import { failureOf, wholeFile } from './activity-calls.js';
 import { emit } from './batch/events.js';
-import { interruptible, maySend, pause, stop, unresolved, untilWritten } from './batch/interruptions.js';
+import { interruptible, pause, stop, unresolved, untilWritten } from './batch/interruptions.js';
 import { setBatchHandlers } from './batch/messages.js';
+import { maySend, uncovered } from './batch/rules.js';
 import { sendRows } from './batch/send-rows.js';
 import { enter } from './batch/show.js';
 import { type BatchRun, type CarriedBatch, openBatch } from './batch/state.js';
@@ -200,13 +201,7 @@ async function awaitApproval(run: BatchRun): Promise<void> {
 }
 
 /** Pauses on a short balance, or on an unknown one without approval. */
-function pauseOnShortfall(run: BatchRun, { currencies }: BatchPlan): void {
-  const short = currencies.filter(({ shortfall }) => shortfall !== undefined);
-  const unknown = currencies.filter(({ balanceBefore }) => balanceBefore === null);
-  const asks = run.approvedBy === undefined ? [...short, ...unknown] : short;
-  if (asks.length === 0 || run.stopped) return;
-  const figures = asks.map(({ currency, shortfall }) =>
-    shortfall ? `${shortfall} ${currency} are missing` : `the balance of ${currency} could not be read`,
-  );
-  pause(run, { by: BY_ITSELF, reason: `${figures.join(', ')}; resume once it is covered` });
+function pauseOnShortfall(run: BatchRun, plan: BatchPlan): void {
+  const reason = run.stopped ? undefined : uncovered(plan, run.approvedBy !== undefined);
+  if (reason) pause(run, { by: BY_ITSELF, reason });
 }

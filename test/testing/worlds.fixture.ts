@@ -50,6 +50,7 @@ const FIGURES =
 /** Words of a person's question, and where a client pays. */
 const WORDS = /^(reason|deposit_url|deposit_address|error_message)$/;
 const RANDOM = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
+const HASH = /^[0-9a-f]{64}$/;
 const TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d/;
 
 /** A value without what differs by chance, by time or by rates. */
@@ -58,6 +59,7 @@ export function shown(value: unknown, name = ''): unknown {
   if (FIGURES.test(name)) return 'a figure or none';
   if (typeof value === 'string' && WORDS.test(name)) return 'words';
   if (typeof value === 'string' && RANDOM.test(value)) return 'an id';
+  if (typeof value === 'string' && HASH.test(value)) return 'a hash';
   if (typeof value === 'string' && TIME.test(value)) return 'a time';
   if (Array.isArray(value)) return value.map((item) => shown(item));
   if (typeof value !== 'object' || value === null) return value;

@@ -24,7 +24,7 @@ import { recordInterruptions } from '../audit.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure, invalidInput } from '../failures.js';
 import { mapInOrder } from '../paced-reads.js';
-import { addMoved, outcomeOf, type RowOutcome, whyUnresolved } from './rows/count.js';
+import { countRow, outcomeOf, type RowEnd, whyUnresolved } from './rows/count.js';
 
 const CONCURRENCY = 20;
 
@@ -171,15 +171,6 @@ const walletsOf = ({ wallet, wallet_details: details }: WithdrawRequest): string
 export const reportName = ({ account, batchId, sha256 }: Pick<BatchPlan, 'account' | 'batchId' | 'sha256'>): string =>
   `${account}.${batchId}.${sha256.slice(0, 8)}`;
 
-/** State of a row's order. `order` is absent while the service has none. */
-interface RowEnd {
-  outcome: RowOutcome;
-  order?: Order;
-  reason?: string;
-  /** The order existed before this batch, or another batch started it. */
-  before?: true;
-}
-
 /** Reads how a row's order ended. `taken`: a missing run was deleted. */
 async function readRowEnd(
   client: Client,
@@ -249,17 +240,4 @@ function endWithoutResult(error: unknown, end: Standing | undefined): RowEnd | u
   const outcome = end && outcomeOf(end);
   if (outcome === 'refused' || outcome === 'conflict') return { outcome, reason: why };
   return { outcome: 'unresolved', reason: `what became of it cannot be read (${why}); look it up at the service` };
-}
-
-export function countRow(counted: ReportBatchAnswer, { outcome, order, before }: RowEnd): void {
-  // Open and unresolved rows count as parked, because a person may want to look at them.
-  const known = outcome === 'open' || outcome === 'unresolved' ? 'parked' : outcome;
-  counted.outcomes[known] += 1;
-  const isOurs = known !== 'notStarted' && known !== 'conflict';
-  if (isOurs) counted.started += 1;
-  if (order) addMoved(counted.moved, order);
-  if (!before || !isOurs || known === 'refused') return;
-  counted.before ??= { rows: 0, moved: {} };
-  counted.before.rows += 1;
-  if (order) addMoved(counted.before.moved, order);
 }

@@ -4,11 +4,12 @@ import { ActivityCancelledError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { type BatchRow, nextOf, readBatchSource } from '../../batch-files/source.js';
 import type { SendBatchRowsAnswer, SendBatchRowsInput } from '../../contract/batch/activities.js';
-import { type BatchInput, type BatchProgress, DEFAULT_IN_FLIGHT, isProgress } from '../../contract/batch/batch.js';
+import { DEFAULT_IN_FLIGHT, isProgress } from '../../contract/batch/batch.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure } from '../failures.js';
 import { lastHeartbeat } from '../only-attempt.js';
 import { beyondPlan, countStarted, countTaken } from './rows/count.js';
+import { haltReason, holdReason } from './rows/halt.js';
 import { confirmReading } from './rows/reading.js';
 import { type BatchWork, startRow } from './rows/start-row.js';
 import { takeStarted, watchRows } from './rows/watch-rows.js';
@@ -170,43 +171,4 @@ async function startRows(chunk: Chunk, count: number): Promise<string | undefine
   countTaken(progress, rows);
   progress.exhausted = progress.taken >= batch.plan.rows;
   return undefined;
-}
-
-/** Number of neighbouring uncertain rows that halts a batch. */
-const UNCERTAIN_IN_A_ROW = 3;
-
-/** Returns why a batch must stop by itself; undefined if it continues. */
-export function haltReason(
-  { stopAfter, latestSend }: Pick<BatchInput, 'stopAfter' | 'latestSend'>,
-  { outcomes }: Pick<BatchProgress, 'outcomes'>,
-  nowMs: number,
-): string | undefined {
-  const { completed, ...others } = outcomes;
-  const failed = Object.values(others).reduce((sum, count) => sum + count, 0);
-  const limit = stopAfter?.failures;
-  if (limit !== undefined && failed >= limit) {
-    return `${failed} rows ended otherwise than completed; the limit is ${limit}`;
-  }
-  const isOver = latestSend !== undefined && nowMs > Date.parse(latestSend);
-  return isOver ? `the latest send time ${latestSend} is over` : undefined;
-}
-
-/**
- * Returns why uncertain neighbours, a sign of one cause, hold the batch. `pause`: all are parked.
- */
-export function holdReason({ unsettled, uncertain = [] }: Pick<BatchProgress, 'unsettled' | 'uncertain'>): {
-  held?: string;
-  pause?: string;
-} {
-  const parked = neighbours(unsettled);
-  if (parked) return { pause: `${parked}; look at them before more is sent` };
-  const some = neighbours([...uncertain, ...unsettled]);
-  return some ? { held: `${some}; nothing is sent until it is known what became of them` } : {};
-}
-
-function neighbours(unclear: readonly number[]): string | undefined {
-  const rows = [...new Set(unclear)].sort((a, b) => a - b);
-  const more = UNCERTAIN_IN_A_ROW - 1;
-  const last = rows.find((row, index) => rows[index - more] === row - more);
-  return last === undefined ? undefined : `rows ${last - more} to ${last} are uncertain at the same time`;
 }

@@ -17,9 +17,6 @@ import { failureOf } from '../activity-calls.js';
 import { showBatch } from './show.js';
 import type { BatchRun } from './state.js';
 
-export const maySend = ({ phase, stopped, progress }: BatchRun): boolean =>
-  !stopped && !progress.exhausted && ['checking', 'awaitingApproval', 'sending', 'paused'].includes(phase);
-
 export function pause(run: BatchRun, { by, reason }: BatchInstruction): void {
   run.paused = { by, reason, at: now() };
   interruptSending(run);

@@ -11,7 +11,8 @@ import { maskName } from '../../contract/masking.js';
 import { DEFAULT_ACCOUNT, searchAttribute } from '../../contract/names.js';
 import { attentionAttributes, pasteable, show, WHY_BY_COMMAND } from '../show.js';
 import { emitWaiting } from './events.js';
-import { attentionOf, type BatchRun, batchChoices } from './state.js';
+import { attentionOf, batchChoices } from './rules.js';
+import type { BatchRun } from './state.js';
 
 export function enter(run: BatchRun, phase: BatchPhase, waitingFor: string): void {
   run.phase = phase;
@@ -78,7 +79,7 @@ function interruption(interrupted: BatchInterruption): string {
 function whatToDo(run: BatchRun): string[] {
   const { phase, stopped } = run;
   if (stopped) return ['Nothing to decide: orders that were started are followed to their end.'];
-  const choices = batchChoices(run);
+  const choices = batchChoices(run, workflowInfo().runId);
   const first = run.paused ? 'correct the cause of the pause' : 'compare plan and file';
   if (choices.length > 0) return [`**To do**: ${first}. ${HOW}`, ...choices.map((one) => choiceShown(run, one))];
   return phase === 'sending' ? [WHILE_SENDING] : [];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { haltReason, holdReason } from '../../../src/activities/batch/send-batch-rows.js';
+import { haltReason, holdReason } from '../../../src/activities/batch/rows/halt.js';
 import { type BatchInput, type BatchProgress, NONE_ENDED } from '../../../src/contract/batch/batch.js';
 
 const NOW_MS = Date.parse('2026-11-27T10:00:00Z');

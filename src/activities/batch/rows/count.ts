@@ -1,6 +1,6 @@
 import type { BatchRow } from '../../../batch-files/source.js';
 import type { Standing } from '../../../client/standing.js';
-import type { PlannedRows } from '../../../contract/batch/activities.js';
+import type { PlannedRows, ReportBatchAnswer } from '../../../contract/batch/activities.js';
 import type { AmountsByCurrency, BatchOutcomes, BatchProgress, OpenRow } from '../../../contract/batch/batch.js';
 import { AMOUNT_FORMAT, type Amount, decimal, decimalOrZero, toAmount } from '../../../contract/money.js';
 import type { Order } from '../../../contract/service-objects.js';
@@ -50,13 +50,16 @@ export function addMoved(moved: Record<string, Amount>, { currency_to: currency,
 const UNSETTLED_KEPT = 50;
 
 /** Moves past rows that were taken, whatever happened to them. */
-export function countTaken(progress: BatchProgress, rows: readonly BatchRow[]): void {
+export function countTaken(progress: BatchProgress, rows: readonly Pick<BatchRow, 'order'>[]): void {
   progress.asked = askedWith(progress, rows);
   progress.taken += rows.length;
 }
 
 /** Returns the requested amounts of all rows taken so far and of these. */
-function askedWith({ asked }: Pick<BatchProgress, 'asked'>, rows: readonly BatchRow[]): AmountsByCurrency {
+function askedWith(
+  { asked }: Pick<BatchProgress, 'asked'>,
+  rows: readonly Pick<BatchRow, 'order'>[],
+): AmountsByCurrency {
   const sums = { ...asked };
   for (const { order } of rows) {
     if (!asksForMoney(order)) continue;
@@ -125,4 +128,27 @@ export function countParked(progress: BatchProgress, open: OpenRow, unsettled: b
 function close(progress: BatchProgress, { row }: OpenRow, outcome: keyof BatchProgress['outcomes']): void {
   progress.open = progress.open.filter((open) => open.row !== row);
   progress.outcomes[outcome] += 1;
+}
+
+/** State of a row's order. `order` is absent while the service has none. */
+export interface RowEnd {
+  outcome: RowOutcome;
+  order?: Order;
+  reason?: string;
+  /** The order existed before this batch, or another batch started it. */
+  before?: true;
+}
+
+/** Counts a row for the result of its batch. */
+export function countRow(counted: ReportBatchAnswer, { outcome, order, before }: RowEnd): void {
+  // Open and unresolved rows count as parked, because a person may want to look at them.
+  const known = outcome === 'open' || outcome === 'unresolved' ? 'parked' : outcome;
+  counted.outcomes[known] += 1;
+  const isOurs = known !== 'notStarted' && known !== 'conflict';
+  if (isOurs) counted.started += 1;
+  if (order) addMoved(counted.moved, order);
+  if (!before || !isOurs || known === 'refused') return;
+  counted.before ??= { rows: 0, moved: {} };
+  counted.before.rows += 1;
+  if (order) addMoved(counted.before.moved, order);
 }

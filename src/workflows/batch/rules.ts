@@ -1,0 +1,171 @@
+import { type AttentionCode, isPlaceholder, WHY, YOUR_NAME } from '../../contract/attention.js';
+import {
+  type BatchApproval,
+  type BatchChoice,
+  type BatchInstruction,
+  type BatchInterruption,
+  type BatchPlan,
+  type BatchProgress,
+  type BatchState,
+  BY_ITSELF,
+  NONE_ENDED,
+} from '../../contract/batch/batch.js';
+import { maskName } from '../../contract/masking.js';
+import { signatureProblem } from '../../contract/signature.js';
+import type { BatchRun } from './state.js';
+
+/* Rules of a batch that need no runtime. The double for unit tests uses them, too. */
+
+/** State of a batch on which the rules depend. */
+export type Batch = Omit<BatchRun, 'outbox' | 'knownRun' | 'startedAt' | 'interrupt'>;
+
+/** Returns the progress of a batch before its first row. */
+export const noProgress = (): BatchProgress => ({
+  taken: 0,
+  started: 0,
+  open: [],
+  outcomes: { ...NONE_ENDED },
+  moved: {},
+  exhausted: false,
+  unsettled: [],
+});
+
+export const maySend = ({ phase, stopped, progress }: Batch): boolean =>
+  !stopped && !progress.exhausted && ['checking', 'awaitingApproval', 'sending', 'paused'].includes(phase);
+
+/** Returns why an operator should look at the batch itself. */
+export function attentionOf(run: Batch): { code: AttentionCode; reason: string } | undefined {
+  const { phase, approvals, reportProblem, paused, stopped, progress } = run;
+  if (phase === 'awaitingApproval') {
+    const isSecond = approvals !== undefined;
+    const reason = isSecond ? 'its plan waits for the approval of a second person' : 'its plan waits for an approval';
+    return { code: 'approval', reason };
+  }
+  if (reportProblem) return { code: 'not-written', reason: reportProblem };
+  if (stopped?.by === BY_ITSELF) return { code: 'batch-stopped', reason: `stopped by itself: ${stopped.reason}` };
+  // A stop answers the pause before it.
+  if (paused?.by === BY_ITSELF && !stopped)
+    return { code: 'batch-paused', reason: `paused by itself: ${paused.reason}` };
+  const { held, attention } = progress;
+  if (held && !paused && !stopped) return { code: 'batch-held', reason: `sends nothing for now: ${held}` };
+  return attention ? { code: 'row-unresolved', reason: attention } : undefined;
+}
+
+/** Returns every decision that is possible now, for the UI and the state. */
+export function batchChoices({ phase, plan, paused, stopped }: Batch, runId: string): BatchChoice[] {
+  if (stopped) return [];
+  // Before the plan, it is unknown who may resume.
+  const onlyByCommand = plan?.onlyByCommand;
+  const byCommand = onlyByCommand && { onlyByCommand };
+  const instruction = { by: YOUR_NAME, reason: WHY };
+  const stop: BatchChoice = {
+    update: 'stop',
+    does: 'sends nothing more; started orders continue to their ends',
+    argument: instruction,
+    // A stop pays nobody, so it needs no signature.
+    ...(onlyByCommand === 'encrypted' && byCommand),
+  };
+  if (paused) {
+    const argument = { ...instruction, pausedAt: paused.at, runId };
+    return [{ update: 'resume', does: 'sends the rest', argument, ...byCommand }, stop];
+  }
+  if (!plan || phase !== 'awaitingApproval') return [];
+  const argument = { digest: plan.digest, by: YOUR_NAME, runId };
+  return [{ update: 'approve', does: 'pays exactly this plan', argument, ...byCommand }, stop];
+}
+
+export function batchState(run: Batch, runId: string): BatchState {
+  const { phase, batchId, waitingFor, input, plan, progress, sendingSince, approvedBy, approvals, paused, stopped } =
+    run;
+  const people = { startedBy: input?.startedBy, approvedBy, approvals, paused, stopped };
+  const { code: attentionCode, reason: attention } = attentionOf(run) ?? {};
+  const choices = batchChoices(run, runId);
+  return { phase, batchId, waitingFor, plan, progress, sendingSince, ...people, attention, attentionCode, choices };
+}
+
+/** Returns which balances do not cover a plan, or are unknown without an approval. */
+export function uncovered({ currencies }: BatchPlan, isApproved: boolean): string | undefined {
+  const short = currencies.filter(({ shortfall }) => shortfall !== undefined);
+  const unknown = currencies.filter(({ balanceBefore }) => balanceBefore === null);
+  const asks = isApproved ? short : [...short, ...unknown];
+  if (asks.length === 0) return undefined;
+  const figures = asks.map(({ currency, shortfall }) =>
+    shortfall ? `${shortfall} ${currency} are missing` : `the balance of ${currency} could not be read`,
+  );
+  return `${figures.join(', ')}; resume once it is covered`;
+}
+
+export const repeated = ({ approvals = [] }: Batch, name: string | undefined): string | undefined =>
+  approvals.some(({ by }) => by === name) ? 'by: has approved it already; another person must, too' : undefined;
+
+const MAX_NAME_LENGTH = 120;
+const MAX_REASON_LENGTH = 500;
+
+/** Returns one form of names that look the same. */
+const folded = (name: string): string => name.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
+
+function textProblem(field: string, value: unknown, maxLength: number): string | undefined {
+  if (typeof value !== 'string' || value.trim() === '') return `${field}: required`;
+  if (isPlaceholder(value)) return `${field}: must be your own, in place of ${value.trim()}`;
+  if (value.length > maxLength) return `${field}: longer than ${maxLength} characters`;
+  return /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(value) ? `${field}: contains control characters` : undefined;
+}
+
+function nameProblem(by: unknown): string | undefined {
+  const problem = textProblem('by', by, MAX_NAME_LENGTH);
+  if (problem) return problem;
+  return folded(String(by)) === BY_ITSELF ? 'by: is not a person' : undefined;
+}
+
+/** Returns why an approval is refused. Accepts any argument. */
+export function approvalRefusal(run: Batch, approval: BatchApproval | undefined): string | undefined {
+  const approved = run.approvedBy !== undefined && `it was approved by ${maskName(run.approvedBy)}`;
+  if (run.phase !== 'awaitingApproval') {
+    return `the batch waits for no approval, it is ${run.phase}${approved ? `: ${approved}` : ''}`;
+  }
+  if (approved) return `${approved} just now`;
+  const problem = nameProblem(approval?.by) ?? signatureProblem(approval?.signature);
+  if (problem) return problem;
+  if (approval?.digest !== run.plan?.digest) {
+    return 'digest: is not that of the plan that waits. Read the plan again and approve what it shows';
+  }
+  // A signature proves the person; the check says whether one is needed.
+  return approval?.signature ? undefined : starterProblem(run, String(approval?.by));
+}
+
+export const starterProblem = ({ input }: Batch, by: string): string | undefined =>
+  folded(by) === folded(String(input.startedBy))
+    ? `${maskName(by)} started this batch, so somebody else must approve it`
+    : undefined;
+
+const instructionProblem = (instruction: BatchInstruction | undefined): string | undefined =>
+  nameProblem(instruction?.by) ??
+  textProblem('reason', instruction?.reason, MAX_REASON_LENGTH) ??
+  signatureProblem(instruction?.signature);
+
+export function pauseRefusal(run: Batch, instruction: BatchInstruction | undefined, busy?: string): string | undefined {
+  if (!maySend(run)) return `nothing is left to be sent, the batch is ${run.phase}`;
+  if (run.phase === 'awaitingApproval') return 'it waits for an approval and sends nothing; stop it instead';
+  return run.paused ? 'it is paused already' : (busy ?? instructionProblem(instruction));
+}
+
+export function resumeRefusal(
+  run: Batch,
+  instruction: BatchInstruction | undefined,
+  busy?: string,
+): string | undefined {
+  if (!run.paused || run.stopped) return 'it is not paused';
+  return busy ?? instructionProblem(instruction) ?? pauseProblem(run.paused, instruction);
+}
+
+/** Returns why a copy of an earlier resume is refused. See `workflows/required.ts`. */
+const pauseProblem = ({ at }: BatchInterruption, instruction: BatchInstruction | undefined): string | undefined =>
+  (instruction?.pausedAt ?? at) === at
+    ? undefined
+    : `pausedAt: must be "${at}", the time of the pause that it ends. Look why it was paused before you send that`;
+
+/** Returns why a stop is refused. A stop is never refused for too many earlier ones. */
+export function stopRefusal(run: Batch, instruction: BatchInstruction | undefined): string | undefined {
+  if (!maySend(run)) return `nothing is left to be stopped, the batch is ${run.stopped ? 'stopped' : run.phase}`;
+  return instructionProblem(instruction);
+}
