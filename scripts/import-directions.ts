@@ -82,7 +82,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'lazy preflight',
   ],
   // The double for unit tests. Of workflows and activities, it takes the rules that need no runtime.
-  testing: ['contract', 'index', 'workflows', 'activities'],
+  testing: ['contract', 'index', 'workflows', 'activities', 'types client'],
   index: ['contract', 'types validation', 'client', 'types temporal'],
 };
 
