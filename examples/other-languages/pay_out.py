@@ -14,7 +14,7 @@ from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 
 
 class Conflict(Exception):
-    """Another input was started under this order id. Nothing was sent. A new payment needs its own id."""
+    """The order of this id has another input and may be paid. Read its state before any other start."""
 
 
 async def pay_out(client: Client, order_input: dict) -> dict:

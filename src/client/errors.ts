@@ -60,7 +60,7 @@ export class InvalidInputError extends Error {
   }
 }
 
-/** The id has a run with another input; `fields` names the differences. Nothing was sent. */
+/** The id has a run with another input, which goes on; `fields` names the differences. */
 export class ConflictError extends SubjectError<'order' | 'batch' | 'schedule'> {
   readonly kind = 'conflict';
 
@@ -69,9 +69,9 @@ export class ConflictError extends SubjectError<'order' | 'batch' | 'schedule'> 
     id: string,
     readonly fields: readonly string[],
   ) {
-    const exists = `${Named(subject, id)} exists with ${different(fields)}. Nothing was ${subject === 'schedule' ? 'changed' : 'sent'}`;
+    const exists = `${Named(subject, id)} exists with ${different(fields)}. This start ${subject === 'schedule' ? 'changed' : 'sent'} nothing`;
     const message = {
-      order: `${exists}. A new payment needs its own id`,
+      order: `${exists}, but that order may be paid. Read its state, and never pay the same again under another id`,
       batch: `${exists}. Send the first input again, or start this one with \`again\` after that batch has ended. A new batch needs its own id`,
       schedule: `${exists}. Delete it first, or use another plan`,
     }[subject];

@@ -53,8 +53,7 @@ const refuseOrder =
 export function checkOrder(run: OrderRun): void {
   const refuse: Refuse = refuseOrder(run);
   const { orderId } = run;
-  checkInput(refuse, run.input, '{account?, order, …}');
-  if (typeof run.request !== 'object' || run.request === null) refuse('order', 'must be the create request');
+  checkOrderShape(refuse, run.input);
   checkAccount(refuse, run.account);
   if (typeof orderId !== 'string' || !ORDER_ID_FORMAT.test(orderId.replace(/\.r\d{1,4}$/, ''))) {
     refuse('order.order_id', 'must match [A-Za-z0-9._:-]{1,120}');
@@ -134,6 +133,13 @@ const isShort = (timeoutMs: number | undefined): boolean =>
   timeoutMs !== undefined && timeoutMs > 0 && timeoutMs < YEAR_MS;
 
 const MAX_LEVELS = 50;
+
+/** Refuses an order's input that is no object with a create request. */
+export function checkOrderShape(refuse: Refuse, input: unknown): void {
+  checkInput(refuse, input, '{account?, order, …}');
+  const { order } = Object(input) as { order?: unknown };
+  if (typeof order !== 'object' || order === null) refuse('order', 'must be the create request');
+}
 
 /** Refuses input that is no object, or too deep for activities. */
 export function checkInput(refuse: Refuse, input: unknown, shape: string): void {

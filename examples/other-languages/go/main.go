@@ -27,7 +27,7 @@ type Result struct {
 	} `json:"order"`
 }
 
-// Conflict: another input was started under this order id. Nothing was sent. A new payment needs its own id.
+// Conflict: the order of this id has another input and may be paid. Read its state before any other start.
 type Conflict struct{ Fields []string }
 
 func (c Conflict) Error() string { return "conflict: " + strings.Join(c.Fields, ", ") }

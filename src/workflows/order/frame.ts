@@ -22,10 +22,10 @@ import {
 } from '../../contract/names.js';
 import type { OrderInput, OrderResult, ReceivedDepositInput, RunInput } from '../../contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../../contract/order/messages.js';
-import { type OrderType, workflowTypeOf } from '../../contract/order/types.js';
+import { isOrderType, ORDER_TYPES, type OrderType, workflowTypeOf } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
-import { checkOrder, checkReceived } from '../identity.js';
+import { checkOrder, checkOrderShape, checkReceived, invalidInput, type Refuse } from '../identity.js';
 import { handOver } from '../outbox.js';
 import { otherRun, required, takeSigned } from '../signed.js';
 import { refusal } from './decision.js';
@@ -134,16 +134,27 @@ function takeDecision(run: OrderRun, decision: Decision): Promise<OrderState> {
   });
 }
 
+/** Holds whether `begin` came with the start of this run or later, which the run cannot know. */
+const OWN_INPUT = 'The order of this id has its own input and may be paid. Read its state before any other start';
+
+const refuseBegin: Refuse = (field, reason) => {
+  throw invalidInput([{ field, reason }], OWN_INPUT);
+};
+
 /** Sets the update and query that compare a start with this run's input, also after its end. */
 function setBegin(run: OrderRun): void {
-  const differing = (type: OrderType, asked: RunInput): string[] =>
-    startDifferences(type, withoutNulls(asked), { workflowType: workflowTypeOf(run.type), input: run.input });
+  const differing = (type: OrderType, given: RunInput): string[] => {
+    const asked = withoutNulls(given);
+    if (!isOrderType(type)) refuseBegin('order_type', `must be one of ${ORDER_TYPES.join(', ')}`);
+    checkOrderShape(refuseBegin, asked);
+    return startDifferences(type, asked, { workflowType: workflowTypeOf(run.type), input: run.input });
+  };
   setHandler(defineUpdate<OrderState, [OrderType, RunInput]>(BEGIN_UPDATE), () => orderState(run), {
     description: 'Sent with the start, with the order type and its input. Refuses another input, by its fields.',
     validator: (type, asked) => {
       const fields = differing(type, asked);
       if (fields.length === 0) return;
-      const message = `order "${run.orderId}" exists with different ${fields.join(', ')}. Nothing was sent. A new payment needs its own id`;
+      const message = `order "${run.orderId}" has different ${fields.join(', ')}. ${OWN_INPUT}`;
       throw ApplicationFailure.nonRetryable(message, 'OrderConflict', fields);
     },
   });
