@@ -6,7 +6,7 @@ import { decimal } from '../contract/money.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderInput } from '../contract/order/input-and-result.js';
 import type { RequestFields } from '../contract/order/request.js';
-import { type OrderType, orderSides } from '../contract/order/types.js';
+import { factsOf, type OrderType, orderSides } from '../contract/order/types.js';
 import { Refusal } from './problems.js';
 
 /** Caller of a request. Without a key, which needs an API without keys, it may do everything. */
@@ -58,14 +58,15 @@ export function allowedAccount({ key }: Caller, account: string = DEFAULT_ACCOUN
 }
 
 /** Returns why a request moves more than its key allows; undefined if it does not. */
-export function beyondAmounts({ key }: Caller, moved: readonly Moved[]): string | undefined {
+function beyondAmounts({ key }: Caller, moved: readonly Moved[]): string | undefined {
   if (!key?.maxAmount) return undefined;
-  for (const { amount, currency = '' } of moved) {
+  for (const { amount, currency } of moved) {
+    if (amount === undefined || currency === undefined) {
+      return `Key "${key.name}" has a maxAmount, and it is not known how much this moves`;
+    }
     const most = key.maxAmount.get(currency);
     if (most === undefined) return `Key "${key.name}" has no maxAmount for this currency`;
-    if (amount === undefined || decimal(amount).gt(decimal(most))) {
-      return `Key "${key.name}" may move at most ${most} ${currency} at once`;
-    }
+    if (decimal(amount).gt(decimal(most))) return `Key "${key.name}" may move at most ${most} ${currency} at once`;
   }
   return undefined;
 }
@@ -76,8 +77,26 @@ export function requireAmounts(caller: Caller, moved: readonly Moved[]): void {
   if (beyond !== undefined) throw forbidden(beyond);
 }
 
+/**
+ * Returns why a key may not start an order, nor let it continue; undefined if it may. Nobody bounds
+ * what a client pays in, nor what a policy then moves of it.
+ */
+export function beyondOrder(caller: Caller, type: OrderType, input: OrderInput): string | undefined {
+  const { compensation: policy } = input;
+  if (caller.key?.maxAmount && factsOf(type).startsWithDeposit && (policy === 'finish' || policy === 'revert')) {
+    return `Key "${caller.key.name}" has a maxAmount, and compensation ${policy} moves more if the client pays in more; compensation ask is possible`;
+  }
+  return beyondAmounts(caller, amountsOf(type, input));
+}
+
+/** Throws Refusal for an order that a key may not start. */
+export function requireOrder(caller: Caller, type: OrderType, input: OrderInput): void {
+  const beyond = beyondOrder(caller, type, input);
+  if (beyond !== undefined) throw forbidden(beyond);
+}
+
 /** Returns the amounts in a checked order, each in its currency. */
-export function amountsOf(type: OrderType, { order }: OrderInput): Moved[] {
+function amountsOf(type: OrderType, { order }: OrderInput): Moved[] {
   const { amount, amount_to: amountTo }: RequestFields = order;
   const { currencyFrom, currencyTo } = orderSides(type, order);
   return [

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { UNTOUCHED_EVENTS } from '../client/batch/start-batch.js';
-import { FailedError, UnknownIdError, UnresolvedError } from '../client/errors.js';
+import { FailedError, RefusedError, UnknownIdError, UnresolvedError } from '../client/errors.js';
 import { readFirstInput } from '../client/history.js';
 import { toEntry } from '../client/list-orders.js';
 import type { OrderHandle } from '../client/order-handle.js';
@@ -12,7 +12,7 @@ import { ORDER_TYPES, workflowTypeOf } from '../contract/order/types.js';
 import { SHOWN_STATUSES } from '../contract/service-objects.js';
 import { withoutWallets } from '../contract/shown-json.js';
 import { cancelledOrder, decidedOrder, orderBody, orderPage } from './bodies.js';
-import { actorOf, allowedAccount, amountsOf, type Caller, requireAmounts } from './callers.js';
+import { actorOf, allowedAccount, type Caller, requireAmounts, requireOrder } from './callers.js';
 import { accountQuery, answers, bodyBy, idParams, queryFlag, queryNumber } from './documents.js';
 import type { Api } from './server.js';
 
@@ -82,19 +82,33 @@ async function showOrder(orders: PaymentOrders, handle: OrderHandle): Promise<un
 /** Decisions that may move money. */
 const MOVING: readonly DecideAction[] = ['resend', 'finish', 'revert', 'approve'];
 
+/** Decisions about what an order left. Another amount may be left than the order asked for. */
+const OF_REST: readonly DecideAction[] = ['finish', 'revert'];
+
 /**
- * Throws Refusal for a decision that may move more than the key's limits. A follow-up never moves
- * more than its order left.
+ * Throws Refusal for a decision by a key that may not start the order, or whose limits are below
+ * what the decision moves as the state shows it. Throws RefusedError if the state shows no such decision.
  */
 async function requireDecidable(caller: Caller, { client }: PaymentOrders, handle: OrderHandle, decision: Decision) {
-  const { action, amount, currency } = decision;
+  const { action, revision, kind, as } = decision;
   if (!caller.key?.maxAmount || !MOVING.includes(action)) return;
   // Throws UnknownIdError.
   await handle.isOpen();
   const { workflowType, input } = await callTemporal(client, () => readFirstInput(client, handle.workflowId));
   const type = ORDER_TYPES.find((one) => workflowTypeOf(one) === workflowType);
-  const approved = currency === undefined ? [] : [{ amount, currency }];
-  requireAmounts(caller, [...(type ? amountsOf(type, input) : [{}]), ...approved]);
+  if (type) requireOrder(caller, type, input);
+  else requireAmounts(caller, [{}]);
+  const state = await handle.state();
+  const shown = state.revision === revision ? state.decisions : [];
+  const chosen = shown.filter(
+    ({ decision: one }) => one.action === action && (!kind || one.kind === kind) && (!as || one.as === as),
+  );
+  if (chosen.length === 0)
+    throw new RefusedError('order', handle.orderId, 'decision', 'it does not show this decision');
+  requireAmounts(
+    caller,
+    chosen.filter(({ currency }) => currency !== undefined || OF_REST.includes(action)),
+  );
 }
 
 /** Returns the handle of the order that a request names. Throws Refusal for another account. */

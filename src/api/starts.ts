@@ -15,7 +15,7 @@ import { FORMAT_CHECKS } from '../validation/field-errors.js';
 import { optionSchemas } from '../validation/input-schemas.js';
 import { orderSchemas } from '../validation/request-schemas.js';
 import { startedOrder, waitingOrder } from './bodies.js';
-import { allowedAccount, amountsOf, beyondAmounts, type Caller, requireAmounts } from './callers.js';
+import { allowedAccount, beyondOrder, type Caller, requireOrder } from './callers.js';
 import { answers, bodyOf, locationOf, queryNumber } from './documents.js';
 import { entryOf } from './orders.js';
 import { Refusal } from './problems.js';
@@ -91,7 +91,7 @@ export function addStarts(api: Api, orders: PaymentOrders): void {
     handler: async (request, reply) => {
       const { caller } = request;
       const { type, input, options } = bodyOf(request, (value) => readStart(value, caller));
-      requireAmounts(caller, amountsOf(type, input));
+      requireOrder(caller, type, input);
       const handle = await orders.start(type, input, options);
       const { wait = 10 } = request.query;
       const order = await createdWithin(handle, wait);
@@ -143,6 +143,6 @@ async function checkStart(
   }
   const { type, input, options } = start;
   const report = await orders.check(type, input, options);
-  const beyond = beyondAmounts(caller, amountsOf(type, input));
+  const beyond = beyondOrder(caller, type, input);
   return beyond === undefined ? report : withReason(report, beyond);
 }

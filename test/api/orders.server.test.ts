@@ -12,6 +12,9 @@ beforeAll(async () => {
       apiKey('all', { name: 'Back Office' }),
       apiKey('other', { accounts: ['other'] }),
       apiKey('small', { maxAmount: { usd: '12' } }),
+      apiKey('usd', { maxAmount: { usd: '120' } }),
+      apiKey('both', { maxAmount: { usd: '120', usdt: '120' } }),
+      apiKey('rich', { maxAmount: { usd: '120', usdt: '20000' } }),
     ],
   });
 });
@@ -133,6 +136,43 @@ describe('an order', () => {
       body: { outcome: 'completed_partially', result: { decisions: [{ action: 'accept', by: 'Back Office' }] } },
     });
     expect(await decide(decision)).toMatchObject({ status: 409, body: { code: 'refused' } });
+  });
+
+  test('of which a client paid too much is decided only within what the decision moves', async () => {
+    const id = newOrderId('api-overpaid');
+    const marker = 'outcome=completed_partially left=unpaid paid=50 pay_ms=200 after_ms=400';
+    const body = (compensation: string) => ({
+      order_type: 'deposit_exchange_withdraw',
+      ...orderInput('deposit_exchange_withdraw', id, { marker }),
+      compensation,
+    });
+    for (const policy of ['finish', 'revert']) {
+      const own = policy === 'revert' ? { revertTo: { network: 'card', wallet: '4111111111111111' } } : {};
+      const refused = await start({ ...body(policy), ...own }, '?wait=60', 'both');
+      expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+      expect(refused.body.detail).toContain('compensation ask is possible');
+      const checked = await api.call('POST', '/v1/orders:check', { ...body(policy), ...own }, 'both');
+      expect(checked).toMatchObject({ body: { wouldBeSent: false, reasons: [expect.stringContaining('ask')] } });
+    }
+    expect(await start(body('ask'), '?wait=60', 'both')).toMatchObject({ status: 201 });
+    await expect
+      .poll(() => get(`/${id}`), { timeout: 60_000 })
+      .toMatchObject({ body: { status: 'parked', state: { attention: { code: 'remainder' } } } });
+    const { state } = (await get(`/${id}`)).body;
+    const [{ decision, ...offer }] = state.decisions.filter((one: { does: string }) => one.does.startsWith('pays'));
+    expect(offer).toMatchObject({ currency: 'usdt' });
+    expect(Number(offer.amount)).toBeGreaterThan(120);
+    const decide = async (key: string, changes: object = {}) => {
+      const made = { ...decision, reason: 'the client agreed', ...changes };
+      const { status, body } = await api.call('POST', `/v1/orders/${id}/decisions`, made, key);
+      return `${status} ${body.detail ?? ''}`;
+    };
+    expect(await decide('both')).toContain('403 Key "both" may move at most 120 usdt at once');
+    expect(await decide('both', { kind: undefined, as: undefined })).toContain('403 ');
+    expect(await decide('usd')).toContain('403 Key "usd" has no maxAmount for this currency');
+    expect(await decide('rich', { revision: decision.revision + 1 })).toContain('409 ');
+    expect(lab.sandbox.orders().filter(({ order }) => order.user_order_id === `${id}.r1`)).toEqual([]);
+    expect(await decide('rich')).toBe('200 ');
   });
 
   test('that ended cannot be cancelled, and an unknown one is 404', async () => {
