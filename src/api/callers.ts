@@ -5,8 +5,7 @@ import type { ApiKey, Verb } from '../config.js';
 import { decimal } from '../contract/money.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderInput } from '../contract/order/input-and-result.js';
-import type { RequestFields } from '../contract/order/request.js';
-import { factsOf, type OrderType, orderSides } from '../contract/order/types.js';
+import { amountsOf, factsOf, type OrderType } from '../contract/order/types.js';
 import { Refusal } from './problems.js';
 
 /** Caller of a request. Without a key, which needs an API without keys, it may do everything. */
@@ -86,23 +85,13 @@ export function beyondOrder(caller: Caller, type: OrderType, input: OrderInput):
   if (caller.key?.maxAmount && factsOf(type).startsWithDeposit && (policy === 'finish' || policy === 'revert')) {
     return `Key "${caller.key.name}" has a maxAmount, and compensation ${policy} moves more if the client pays in more; compensation ask is possible`;
   }
-  return beyondAmounts(caller, amountsOf(type, input));
+  return beyondAmounts(caller, amountsOf(type, input.order));
 }
 
 /** Throws Refusal for an order that a key may not start. */
 export function requireOrder(caller: Caller, type: OrderType, input: OrderInput): void {
   const beyond = beyondOrder(caller, type, input);
   if (beyond !== undefined) throw forbidden(beyond);
-}
-
-/** Returns the amounts in a checked order, each in its currency. */
-function amountsOf(type: OrderType, { order }: OrderInput): Moved[] {
-  const { amount, amount_to: amountTo }: RequestFields = order;
-  const { currencyFrom, currencyTo } = orderSides(type, order);
-  return [
-    ...(amount === undefined ? [] : [{ amount, currency: currencyFrom }]),
-    ...(amountTo === undefined ? [] : [{ amount: amountTo, currency: currencyTo }]),
-  ];
 }
 
 /** Returns the caller's name. Throws InvalidInputError if the body claims another one. */

@@ -11,7 +11,11 @@ const NO_ORDERS = {} as PaymentOrders;
 
 const api = await runApi(NO_ORDERS, { whyNotReady: async () => 'Temporal does not answer' });
 const withKeys = await runApi(NO_ORDERS, {
-  keys: [apiKey('reader', { verbs: ['read'], accounts: ['eu'] }), apiKey('payer', { maxAmount: { usd: '10' } })],
+  keys: [
+    apiKey('reader', { verbs: ['read'], accounts: ['eu'] }),
+    apiKey('payer', { maxAmount: { usd: '10' } }),
+    apiKey('exchanger', { maxAmount: { usd: '10', eur: '10' } }),
+  ],
 });
 const START = {
   order_type: 'withdraw',
@@ -91,6 +95,14 @@ test('a key does only what its verbs, accounts and amounts allow', async () => {
     },
   };
   expectProblem(await withKeys.call('POST', '/v1/orders', inEuro, 'payer'), forbidden);
+  const wallets = ['4111111111111111', '5555555555554444'];
+  const cards = wallets.map((wallet) => ({ amount: '6', wallet }));
+  const target = { currency_to: 'usd', network_to: 'multiple_cards', wallet: 'several', wallet_details: cards };
+  const toCards = { order_id: 'o-3', currency_from: 'eur', amount: '9', ...target };
+  const start = { order_type: 'exchange_withdraw', order: toCards };
+  const beyond = await withKeys.call('POST', '/v1/orders', start, 'exchanger');
+  expectProblem(beyond, forbidden);
+  expect(beyond.body.detail).toContain('may move at most 10 usd at once');
 });
 
 test('an account of others gets the same answer, whatever the body holds', async () => {

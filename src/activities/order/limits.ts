@@ -1,11 +1,11 @@
 import Big from 'big.js';
 import type { FieldError } from '../../contract/failures.js';
-import { type Amount, decimal, decimalOrZero, SIGNED_AMOUNT_FORMAT, sum, toAmount } from '../../contract/money.js';
+import { type Amount, decimal, decimalOrZero, sum, toAmount } from '../../contract/money.js';
 import type { CreateOrderInput, CreateVerdict } from '../../contract/order/activities.js';
 import type { ApprovedAmount } from '../../contract/order/messages.js';
 import type { CreateRequest, RequestFields } from '../../contract/order/request.js';
 import { lowestCaps } from '../../contract/order/stricter.js';
-import { factsOf, type OrderType, orderSides } from '../../contract/order/types.js';
+import { amountsOf, factsOf, type OrderType, orderSides } from '../../contract/order/types.js';
 import type { Balances, Order, Rates } from '../../contract/service-objects.js';
 import { checkAgainstRates, uncheckableBy } from '../../validation/rate-checks.js';
 import type { Account, ActivityDeps } from '../deps.js';
@@ -58,15 +58,17 @@ export function beyondLimits(
   return { errors: reason ? [{ field: 'order.amount', reason }] : [], notes: [] };
 }
 
-/** Returns both sides of an order: the request names `given`; `other` is estimated. */
-function sidesOf(type: OrderType, request: CreateRequest): { given: string; other?: string; asked?: Amount } {
-  const { amount, amount_to }: RequestFields = request;
+/** Returns both sides of an order, with the highest amount that the request names of each. */
+function sidesOf(
+  type: OrderType,
+  request: CreateRequest,
+): { given: string; other?: string; asked?: Amount; otherAsked?: Amount } {
+  const { amount }: RequestFields = request;
   const { currencyFrom, currencyTo } = orderSides(type, request);
   const [given, other] = amount == null ? [currencyTo, currencyFrom] : [currencyFrom, currencyTo];
-  const asked = amount ?? amount_to;
-  // The request may be unchecked.
-  const isAmount = asked != null && SIGNED_AMOUNT_FORMAT.test(asked);
-  return { given, ...(other !== given && { other }), ...(isAmount && { asked }) };
+  const named = amountsOf(type, request).toSorted((a, b) => decimal(b.amount).cmp(a.amount));
+  const [asked, otherAsked] = [given, other].map((side) => named.find(({ currency }) => currency === side)?.amount);
+  return { given, ...(asked && { asked }), ...(other !== given && { other, ...(otherAsked && { otherAsked }) }) };
 }
 
 /** Maximum amount of one order, by currency. */
@@ -91,19 +93,22 @@ export function exceededCap(
   rates: Rates | undefined,
   approved?: ApprovedAmount,
 ): OverCap | undefined {
-  const { given, other = given, asked } = sidesOf(type, request);
+  const { given, other = given, asked, otherAsked } = sidesOf(type, request);
   const cap = caps.get(given);
   const isAbove = asked !== undefined && cap !== undefined && decimal(asked).gt(cap);
   const reason = isAbove ? `${asked} ${given} is above the cap of ${cap} ${given} for one order` : '';
   const otherCap = capOnEstimate(caps, type, request);
-  const most = otherCap === undefined ? undefined : mostOfOtherSide(type, request, rates);
+  const estimated = otherCap === undefined ? undefined : mostOfOtherSide(type, request, rates);
+  // The cards of an order by `amount` may name more than it brings.
+  const isNamed = estimated !== undefined && otherAsked !== undefined && decimal(otherAsked).gt(estimated);
+  const most = isNamed ? decimal(otherAsked) : estimated;
   const isOtherAbove = otherCap !== undefined && !most?.lte(otherCap);
   // Every question names the given amount, which never changes, so any approval covers it.
   if (!isOtherAbove) return isAbove && !approved ? { reason, amount: asked, currency: given } : undefined;
   if (coversEstimate(approved, other, most)) return undefined;
   const amount = most && toAmount(most);
   const estimate = most
-    ? `up to ${amount} ${other}, estimated from the rates, is above the cap of ${otherCap} ${other} for one order`
+    ? `up to ${amount} ${other}, ${isNamed ? 'as its cards add up' : 'estimated from the rates'}, is above the cap of ${otherCap} ${other} for one order`
     : `what it ${request.amount == null ? 'takes' : 'brings'} in ${other} cannot be estimated, and there is a cap of ${otherCap} ${other} for one order`;
   const texts = [estimate, reason || `it asks for ${asked} ${given}`, approvedText(approved)];
   return { reason: texts.filter(Boolean).join('; '), currency: other, ...(amount && { amount }) };

@@ -1,3 +1,4 @@
+import { type Amount, decimal, SIGNED_AMOUNT_FORMAT, sum, toAmount } from '../money.js';
 import { searchAttribute } from '../names.js';
 import type { CreateRequest, CreateRequests, EchoedField, OrderType, RequestFields } from './request.js';
 
@@ -97,6 +98,23 @@ export function orderSides(type: OrderType, order: CreateRequest): OrderSides {
     currencyTo: fields[currencyTo] ?? '',
     networkTo: (networkTo && fields[networkTo]) ?? null,
   };
+}
+
+/**
+ * Returns all amounts that a request names, each in its currency; several cards as one sum. Leaves
+ * out malformed amounts, because the request may be unchecked.
+ */
+export function amountsOf(type: OrderType, order: CreateRequest): { amount: Amount; currency: string }[] {
+  const { amount, amount_to: amountTo, wallet_details: details }: RequestFields = order;
+  const { currencyFrom, currencyTo } = orderSides(type, order);
+  const isAmount = (value: unknown): value is Amount => typeof value === 'string' && SIGNED_AMOUNT_FORMAT.test(value);
+  const parts = (Array.isArray(details) ? details : []).map((part) => part?.amount).filter(isAmount);
+  const cards = parts.length > 0 ? toAmount(sum(parts.map(decimal))) : undefined;
+  return [
+    { amount, currency: currencyFrom },
+    { amount: amountTo, currency: currencyTo },
+    { amount: cards, currency: currencyTo },
+  ].flatMap(({ amount: named, currency }) => (isAmount(named) ? [{ amount: named, currency }] : []));
 }
 
 /** Returns what is exchanged or paid, such as `12.50 usd` or `100 usd → btc`; never a wallet. */

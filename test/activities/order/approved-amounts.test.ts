@@ -91,6 +91,26 @@ describe('an approval', () => {
   });
 });
 
+test('cards that add up to more than the amount brings count as what the order pays', async () => {
+  const { sandbox, run } = await openActivities({}, { caps: new Map([['usd', '5000']]) });
+  const wallets = ['4111111111111111', '5555555555554444'];
+  const toCards = { currency_from: 'eur', currency_to: 'usd', network_to: 'multiple_cards', wallet: 'several' };
+  const paying = (amount: string) => ({
+    ...toCards,
+    amount: '90',
+    wallet_details: wallets.map((wallet) => ({ amount, wallet })),
+  });
+  const attempt = attemptOf('exchange_withdraw', inputOf('exchange_withdraw', paying('9000.5')));
+  const reason = expect.stringContaining('up to 18001 usd, as its cards add up, is above the cap of 5000 usd');
+  const asked = { kind: 'overCap', amount: '18001', currency: 'usd', reason };
+  expect(await run('createOrder', attempt)).toMatchObject(asked);
+  const less = { ...attempt, approved: { amount: '18000', currency: 'usd' } };
+  expect(await run('createOrder', less)).toMatchObject({ kind: 'overCap', amount: '18001' });
+  expect(sandbox.orders()).toEqual([]);
+  const small = attemptOf('exchange_withdraw', inputOf('exchange_withdraw', paying('45'), 'small'));
+  expect(await run('createOrder', small)).toMatchObject({ kind: 'accepted' });
+});
+
 describe('the rates behind a cap', () => {
   test('are those of now: none of 5 orders exceeds it because rates were read before', async () => {
     const { sandbox, run } = await openActivities({}, { caps: new Map([['usd', '800']]) });
