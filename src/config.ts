@@ -273,5 +273,8 @@ export function readDirectories(settings: Settings, problems: Problems): Directo
   const batchDir = batches ? folder(batches, 'BATCH_DIR', problems, { create: false }) : undefined;
   const reports = settings.REPORT_DIR || (batchDir && join(batchDir, 'reports'));
   const reportDir = reports ? folder(reports, 'REPORT_DIR', problems, { create: true }) : undefined;
+  if (batchDir && reportDir && `${batchDir}/`.startsWith(`${reportDir}/`)) {
+    problems.add('REPORT_DIR', 'must not hold BATCH_DIR: nothing below it is a batch file');
+  }
   return { ...(batchDir && { batchDir }), ...(reportDir && { reportDir }) };
 }

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { BatchHandle } from '../client/batch/batch-handle.js';
 import type { Batches } from '../client/batch/batches.js';
 import { checkBatchInput } from '../client/checked-input.js';
-import { RefusedError } from '../client/errors.js';
+import { InvalidInputError, RefusedError } from '../client/errors.js';
 import type { PaymentOrders } from '../client.js';
 import type { Verb } from '../config.js';
 import type { BatchInput, BatchPlan } from '../contract/batch/batch.js';
@@ -37,10 +37,20 @@ function readBatch(
   caller: Caller,
 ): { input: BatchInput; options: { formatChecks?: 'warn' | 'refuse' } } {
   const { formatChecks: checks, ...given } = Object(value) as Record<string, unknown>;
-  allowedAccount(caller, String(given.account ?? DEFAULT_ACCOUNT));
+  const account = allowedAccount(caller, String(given.account ?? DEFAULT_ACCOUNT));
   const options = { formatChecks: formatChecks.safeParse(checks ?? undefined).data };
   const startedBy = actorOf(caller, 'startedBy', given.startedBy);
-  return { input: checkBatchInput({ ...given, startedBy }, options), options };
+  const input = checkBatchInput({ ...given, startedBy }, options);
+  if (caller.key?.accounts && input.file) requireUploaded(input.file.path, account);
+  return { input, options };
+}
+
+/** Throws InvalidInputError unless a file was uploaded for the account. */
+function requireUploaded(path: string, account: string): void {
+  const [folder, name = ''] = [`uploads/${account}/`, path.split('/').at(-1)];
+  if (path === folder + name && /^[0-9a-f]{64}\./.test(name)) return;
+  const reason = `must be a file that was uploaded for this account, ${folder}…, because the key is for some accounts only; upload it in parts: PUT /v1/batch-files/{sha256}/{part}`;
+  throw new InvalidInputError([{ field: 'file.path', reason }]);
 }
 
 /** Throws Refusal if a plan moves more than the key allows, or if there is no plan yet. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { relative } from 'node:path';
 import type { BatchFile, BatchInput } from '../contract/batch/batch.js';
 import { type BatchFormat, MAX_ROWS } from '../contract/batch/files.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
@@ -43,7 +44,7 @@ const OTHER_UPLOAD = 'is an upload of another account; nothing was sent. Upload 
  * an upload of another account.
  */
 export async function readBatchSource(
-  directories: { batchDir?: string } | undefined,
+  directories: { batchDir?: string; reportDir?: string } | undefined,
   batch: { account?: string; file?: BatchFile; rows?: readonly WithdrawRequest[] },
   plan?: { sha256: string },
 ): Promise<BatchSource> {
@@ -53,9 +54,15 @@ export async function readBatchSource(
   const [, owner = batch.account ?? DEFAULT_ACCOUNT] = UPLOAD.exec(path) ?? [];
   if (owner !== (batch.account ?? DEFAULT_ACCOUNT)) throw badFile(OTHER_UPLOAD, 'file.path');
   const format = formatOf(path);
-  if (!directories?.batchDir) throw unusableFile('this worker has no BATCH_DIR to read it from', 'file.path');
-  return fileSource(await readBatchFile(directories.batchDir, path, plan?.sha256 ?? batch.file.sha256), format);
+  const { batchDir, reportDir } = directories ?? {};
+  if (!batchDir) throw unusableFile('this worker has no BATCH_DIR to read it from', 'file.path');
+  const reports = reportDir && relative(batchDir, reportDir);
+  if (reports && path.startsWith(`${reports}/`)) throw badFile(`is a report: ${OF_REPORTS}`, 'file.path');
+  return fileSource(await readBatchFile(batchDir, path, plan?.sha256 ?? batch.file.sha256), format);
 }
+
+const OF_REPORTS =
+  'nothing below REPORT_DIR is a batch file, and nothing was sent. Copy the rows that you mean to a file of their own';
 
 function formatOf(path: string): BatchFormat {
   const [ending] = BATCH_FILE_ENDING.exec(path) ?? [];

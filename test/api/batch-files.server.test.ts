@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { storePart } from '../../src/batch-files/upload.js';
@@ -16,7 +16,7 @@ beforeAll(async () => {
   const keys = [
     apiKey('ann-key', { name: 'ann' }),
     apiKey('eu-key', { accounts: ['eu'] }),
-    apiKey('shop-key', { accounts: ['default'] }),
+    apiKey('default-key', { accounts: ['default'] }),
     apiKey('reader', { verbs: ['read'] }),
   ];
   api = await runApi(lab.orders, { keys });
@@ -175,7 +175,7 @@ test('a file that another account uploaded is refused to every reader, and its o
   expect(file).toEqual({ path: `uploads/eu/${about.sha256}.csv`, sha256: about.sha256 });
   const batchId = newOrderId('api-other-upload');
   const bad = { code: 'InvalidInput', fields: [{ field: 'file.path' }] };
-  const post = (path: string, given: object) => api.call('POST', `/v1${path}`, given, 'shop-key');
+  const post = (path: string, given: object) => api.call('POST', `/v1${path}`, given, 'ann-key');
   expect(await post('/batches:plan', { file })).toMatchObject({ status: 422, body: bad });
   // A pinned file is not planned before the start.
   expect(await post('/batches', { batchId, file })).toMatchObject({ status: 201 });
@@ -183,6 +183,33 @@ test('a file that another account uploaded is refused to every reader, and its o
   expect(await get(`${batchId}/rows`)).toMatchObject({ status: 422, body: { fields: [{ field: 'file.path' }] } });
   const own = await put(bytes, about);
   expect(await post('/batches:plan', { file: own.body.file })).toMatchObject({ status: 200, body: { rows: 1 } });
+});
+
+test('a key for some accounts names only files that were uploaded for the account of the batch', async () => {
+  const bytes = Buffer.from(csvOf(testRows('api-own-file', 1)));
+  const about = { sha256: hash('sha256', bytes), part: 1, parts: 1 };
+  const theirs = `uploads/eu/${about.sha256}.csv`;
+  await mkdir(join(lab.folder, 'uploads', 'eu'), { recursive: true });
+  await writeFile(join(lab.folder, theirs), bytes);
+  await writeFile(join(lab.folder, 'payroll.csv'), bytes);
+  const plan = (path: string, key = 'default-key') => api.call('POST', '/v1/batches:plan', { file: { path } }, key);
+  expect(await plan(`uploads/default/../eu/${about.sha256}.csv`)).toMatchObject({ status: 422 });
+  for (const path of [theirs, 'payroll.csv', 'uploads/default/payroll.csv']) {
+    const expected = {
+      status: 422,
+      body: {
+        code: 'invalidInput',
+        fields: [{ field: 'file.path', reason: expect.stringContaining('PUT /v1/batch-files/{sha256}/{part}') }],
+      },
+    };
+    expect(await plan(path)).toMatchObject(expected);
+    const batchId = newOrderId('api-own-file');
+    expect(await api.call('POST', '/v1/batches', { batchId, file: { path } }, 'default-key')).toMatchObject(expected);
+    expect(await get(batchId)).toMatchObject({ status: 404 });
+  }
+  expect(await plan('payroll.csv', 'ann-key')).toMatchObject({ status: 200 });
+  const { body } = await put(bytes, { ...about, key: 'default-key' });
+  expect(await plan((body.file as { path: string }).path)).toMatchObject({ status: 200, body: { rows: 1 } });
 });
 
 test('a body beyond 128 KiB is refused by the name of the route for files; a smaller one is uploaded', async () => {

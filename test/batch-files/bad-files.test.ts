@@ -1,6 +1,9 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { BatchFileError } from '../../src/batch-files/read-file.js';
-import { PAYOUT_HEADER, payoutLine } from '../support/batch-files.js';
+import { readBatchSource } from '../../src/batch-files/source.js';
+import { newFolder, PAYOUT_HEADER, payoutLine } from '../support/batch-files.js';
 import { read } from './files.fixture.js';
 
 const problemOf = (answer: Promise<unknown>): Promise<BatchFileError> =>
@@ -138,4 +141,22 @@ describe('a row that cannot be read is named with its line', () => {
     expect([...rows, ...json].filter((row) => row.problem)).toHaveLength(2 * lines.length);
     expect(JSON.stringify([...rows, ...json].map((row) => row.problem))).not.toContain(secret);
   });
+});
+
+test('nothing below REPORT_DIR is a batch file', async () => {
+  const batchDir = newFolder();
+  const reportDir = join(batchDir, 'reports');
+  mkdirSync(join(reportDir, 'old'), { recursive: true });
+  const read = (path: string) => {
+    writeFileSync(join(batchDir, path), `${PAYOUT_HEADER}\n${payoutLine(1)}\n`);
+    return readBatchSource({ batchDir, reportDir }, { file: { path } });
+  };
+  for (const path of ['reports/b-1.rejected.csv', 'reports/old/b-1.rejected.csv']) {
+    expect(await problemOf(read(path))).toMatchObject({
+      failureType: 'InvalidInput',
+      field: 'file.path',
+      problem: expect.stringMatching(/^is a report: .*nothing was sent/),
+    });
+  }
+  for (const path of ['reports.csv', 'reports-b.csv']) expect([...(await read(path)).rows()]).toHaveLength(1);
 });

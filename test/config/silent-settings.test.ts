@@ -402,5 +402,9 @@ describe.skipIf(process.platform === 'win32')('files and folders that other user
     expect(worker({ BATCH_DIR: batchDir })[0]).toMatch(/^BATCH_DIR: /);
     chmodSync(batchDir, 0o770);
     expect(worker({ BATCH_DIR: batchDir })).toEqual([]);
+    for (const above of [batchDir, dirname(batchDir)]) {
+      const found = worker({ BATCH_DIR: batchDir, REPORT_DIR: above, ALLOW_READABLE_FILES: 'true' });
+      expect(found).toEqual([expect.stringMatching(/^REPORT_DIR: must not hold BATCH_DIR/)]);
+    }
   });
 });

@@ -18,7 +18,6 @@ export function startBatchWorker(lab: BatchLab, settings: Record<string, string>
     ...workerEnv(temporalEnv(temporal), sandbox.url, config.callback?.baseUrl),
     ...(config.callback && { CALLBACK_TOKEN_KEY: config.callback.tokenKeys[0] }),
     BATCH_DIR: folder,
-    REPORT_DIR: folder,
     ...settings,
   });
 }

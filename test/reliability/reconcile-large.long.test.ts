@@ -103,7 +103,7 @@ async function run(label: string, kills: number): Promise<Ran> {
 }
 
 async function rowsOf({ report }: ReconcileResult): Promise<Finding[]> {
-  const text = await readFile(join(lab.folder, report?.path ?? ''), 'utf8');
+  const text = await readFile(join(lab.folder, 'reports', report?.path ?? ''), 'utf8');
   return (JSON.parse(text) as { rows: Finding[] }).rows;
 }
 
