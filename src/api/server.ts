@@ -130,7 +130,7 @@ export function createApi({ orders, keys, log, whyNotReady, within, onAnswer, ..
     reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' });
     const { verbs } = request.routeOptions.config;
     if (!verbs) return;
-    if (!keys) requireOwnHost(request);
+    if (!keys) requireOwnPage(request);
     const caller = authenticate(request, keys);
     request.caller = caller;
     if (!allowance.take(caller.key?.name ?? '')) throw new Refusal(LIMITED);
@@ -209,9 +209,12 @@ function checked<S extends z.ZodType>(schema: S, value: unknown) {
   return 'errors' in result ? { error: new InvalidInputError(result.errors) } : { value: result.input };
 }
 
-/** Throws Refusal for a web page that gives this address another name. */
-function requireOwnHost({ headers: { host } }: FastifyRequest): void {
+/** Throws Refusal for a web page of another address, or one that gives this address another name. */
+function requireOwnPage({ headers }: FastifyRequest): void {
+  const { host, origin = `http://${host}`, 'sec-fetch-site': site = 'none' } = headers;
   if (!isLoopback(URL.parse(`http://${host}`)?.hostname ?? '')) throw new Refusal(OTHER_HOST);
+  const isOwn = origin === `http://${host}` && ['none', 'same-origin'].includes(String(site));
+  if (!isOwn) throw new Refusal(OTHER_PAGE);
 }
 
 const NO_ROUTE: Problem = {
@@ -235,4 +238,10 @@ const OTHER_HOST: Problem = {
   code: 'forbidden',
   detail:
     'Without API_KEYS_FILE only 127.0.0.1 and localhost may be asked, so nothing was done. Use one of them as Host',
+};
+const OTHER_PAGE: Problem = {
+  status: 403,
+  code: 'forbidden',
+  detail:
+    'A web page of another address sent this, so nothing was done. Without API_KEYS_FILE only pages of this API may; send it from a program, or use keys',
 };

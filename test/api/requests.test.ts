@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { problemOf } from '../../src/api/problems.js';
@@ -159,4 +161,19 @@ test('every failure of an order has a status of its own row', () => {
     ['OrderCancelled', 409],
     ['OrderAbsent', 409],
   ]);
+});
+
+test.each([
+  ['another origin', { origin: 'https://evil.example' }, 403],
+  ['an opaque origin', { origin: 'null' }, 403],
+  ['another port', { origin: 'http://127.0.0.1:1' }, 403],
+  ['a cross-site page without an origin', { 'sec-fetch-site': 'cross-site' }, 403],
+  ['its own page', { origin: api.url, 'sec-fetch-site': 'same-origin' }, 422],
+  ['a program', {}, 422],
+])('without keys, a request of %s is answered %s', async (_, headers: Record<string, string>, status) => {
+  const { hostname, port } = new URL(api.url);
+  // fetch does not set these headers.
+  const call = request({ host: hostname, port, method: 'POST', path: '/v1/orders', headers });
+  const [response] = (await once(call.end(), 'response')) as [IncomingMessage];
+  expect(response.resume().statusCode).toBe(status);
 });
