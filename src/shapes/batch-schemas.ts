@@ -126,13 +126,16 @@ const signedApproval = z.object({ by: z.string(), keyId: z.string() });
 
 /** Answer of the `batchState` query. */
 export const batchState = z.object({
-  /** 'paused' sends nothing; 'following' waits for started orders. */
-  phase: z.enum(['checking', 'awaitingApproval', 'sending', 'paused', 'following', 'reporting', 'done']),
+  /** 'paused' sends nothing; 'following' waits for started orders; 'failed' ended by `failure`. */
+  phase: z.enum(['checking', 'awaitingApproval', 'sending', 'paused', 'following', 'reporting', 'done', 'failed']),
   batchId: z.string(),
   waitingFor: z.string(),
   startedBy: z.string(),
   plan: batchPlan.optional(),
-  progress: batchProgress,
+  /** A failed batch has no `outcomes`, because those of its rows are unknown. */
+  progress: batchProgress.partial({ outcomes: true }),
+  /** Failure type and text of a failed batch. */
+  failure: z.object({ code: z.string(), detail: z.string() }).optional(),
   /** ISO time of the first row's start. */
   sendingSince: time.optional(),
   approvedBy: z.string().optional(),

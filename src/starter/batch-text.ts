@@ -45,14 +45,16 @@ export const planText = (plan: BatchPlan): string =>
   ].join('\n');
 
 /** Returns the number of ended or parked rows. */
-const endedRows = ({ outcomes }: Pick<BatchProgress, 'outcomes'>): number =>
+const endedRows = ({ outcomes = {} }: { outcomes?: Record<string, number> }): number =>
   Object.values(outcomes).reduce((sum, count) => sum + count, 0);
 
-const outcomesText = (outcomes: object): string =>
-  Object.entries(outcomes)
-    .filter(([, count]) => count > 0)
-    .map(([outcome, count]) => `${count} ${outcome}`)
-    .join(', ') || 'none';
+const outcomesText = (outcomes: object | undefined): string =>
+  outcomes === undefined
+    ? 'unknown'
+    : Object.entries(outcomes)
+        .filter(([, count]) => count > 0)
+        .map(([outcome, count]) => `${count} ${outcome}`)
+        .join(', ') || 'none';
 
 const amountsText = (amounts: Readonly<Record<string, string>>): string =>
   Object.entries(amounts)
@@ -71,15 +73,16 @@ export function amountsLeft(plan: BatchPlan, moved: BatchProgress['moved']): Rec
 /** Returns a progress line: how far the batch is, and what was paid. */
 export function batchLine(state: BatchState | undefined): string {
   if (!state) return 'no worker answers; the batch waits';
-  const { phase, plan, progress, attention } = state;
+  const { phase, plan, progress, attention, failure } = state;
   return [
-    ...(plan ? [`${Math.floor((100 * endedRows(progress)) / plan.rows)} %`] : []),
+    ...(plan && progress.outcomes ? [`${Math.floor((100 * endedRows(progress)) / plan.rows)} %`] : []),
     phase,
     ...(plan ? [`${progress.started} of ${plan.rows} rows started`, `ended: ${outcomesText(progress.outcomes)}`] : []),
     ...(Object.keys(progress.moved).length > 0 ? [`paid ${amountsText(progress.moved)}`] : []),
     ...(plan && progress.started > 0
       ? [`still to pay (incl. fees): ${amountsText(amountsLeft(plan, progress.moved))}`]
       : []),
+    ...(failure ? [`${failure.code}: ${failure.detail}`] : []),
     ...(attention ? [`attention: ${attention}`] : []),
   ]
     .filter(Boolean)
@@ -88,7 +91,19 @@ export function batchLine(state: BatchState | undefined): string {
 
 /** Returns the state of a batch as text. */
 export function batchStateText(state: BatchState): string {
-  const { batchId, phase, waitingFor, attention, startedBy, approvals = [], paused, stopped, progress, plan } = state;
+  const {
+    batchId,
+    phase,
+    waitingFor,
+    attention,
+    startedBy,
+    approvals = [],
+    paused,
+    stopped,
+    progress,
+    plan,
+    failure,
+  } = state;
   const { approvedBy = approvals.map(({ by }) => `${by}, and another one is needed`).join() } = state;
   const rows = plan
     ? `${plan.rows}: ${progress.started} started, ${progress.open.length} open, ended: ${outcomesText(progress.outcomes)}`
@@ -96,6 +111,7 @@ export function batchStateText(state: BatchState): string {
   const shown = named([
     ['batch', batchId],
     ['phase', `${phase}, waiting for ${waitingFor}`],
+    ['failure', failure && `${failure.code}: ${failure.detail}`],
     ['attention', attention],
     ['started by', startedBy],
     ['approved by', approvedBy || undefined],

@@ -24,6 +24,7 @@ import {
   shownInterruption,
 } from '../contract/batch/batch.js';
 import { BATCH_ID_FORMAT, batchPlanWorkflowId, batchWorkflowId } from '../contract/names.js';
+import { maskWallets } from '../contract/wallets.js';
 import { failureOf, wholeFile } from './activity-calls.js';
 import { emit } from './batch/events.js';
 import { interruptible, pause, stop, unresolved, untilWritten } from './batch/interruptions.js';
@@ -64,7 +65,11 @@ export async function bulkWithdraw(
       await condition(allHandlersFinished);
       return result;
     } catch (error) {
-      if (error instanceof ApplicationFailure) emit(run, 'batch.ended', { failure: error.type });
+      if (error instanceof ApplicationFailure) {
+        emit(run, 'batch.ended', { failure: error.type });
+        run.phase = 'failed';
+        run.failure = { code: error.type ?? 'Unknown', detail: maskWallets(error.message) };
+      }
       throw error;
     } finally {
       await handOver(run.outbox);

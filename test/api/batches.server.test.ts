@@ -140,3 +140,41 @@ test('rates, balances and permanent addresses are those of the service', async (
   const listed = await get('/addresses?currency=usdt&limit=10');
   expect(listed.body.addresses).toContainEqual(expect.objectContaining({ address: made.body.address.address }));
 });
+
+test('a batch that failed says so, and why, in its state', async () => {
+  const missing = newOrderId('api-missing');
+  const file = { path: 'nowhere.csv', sha256: '0'.repeat(64) };
+  expect(await post('/batches', { batchId: missing, file })).toMatchObject({ status: 201 });
+  await lab.orders.batches
+    .handle(missing)
+    .result()
+    .catch(() => undefined);
+  const { state } = (await get(`/batches/${missing}`)).body;
+  expect(state).toMatchObject({
+    phase: 'failed',
+    failure: { code: 'BatchFileUnusable', detail: expect.stringContaining('no such file below BATCH_DIR') },
+    choices: [],
+  });
+  expect(state.progress).not.toHaveProperty('outcomes');
+
+  const { path } = await fileOf('api-ended');
+  const ended = newOrderId('api-ended');
+  await post('/batches', { batchId: ended, file: { path }, approval: 'required' });
+  await lab.temporal.client.workflow.getHandle(`bulk:default:${ended}`).terminate('by the test');
+  expect((await get(`/batches/${ended}`)).body.state).toMatchObject({
+    phase: 'failed',
+    failure: { code: 'BatchUnresolved', detail: expect.stringContaining('never pay them in another way') },
+  });
+});
+
+test('a start with planOnly is refused, and its id stays free', async () => {
+  const { path } = await fileOf('api-plan-only');
+  const body = { batchId: newOrderId('api-plan-only'), file: { path } };
+  for (const route of ['/batches', '/batches:plan']) {
+    expect(await post(route, { ...body, planOnly: true })).toMatchObject({
+      status: 422,
+      body: { fields: [{ field: 'planOnly', reason: expect.stringContaining('/v1/batches:plan') }] },
+    });
+  }
+  expect(await post('/batches', body)).toMatchObject({ status: 201, body: { attached: false } });
+});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BatchPlan, BatchResult, BatchState } from '../../src/contract/batch/batch.js';
+import { type BatchPlan, type BatchResult, type BatchState, NONE_ENDED } from '../../src/contract/batch/batch.js';
 import {
   amountsLeft,
   batchCommands,
@@ -127,7 +127,7 @@ describe('a batch that ended', () => {
     digest: plan.digest,
     rows: 50,
     started: 49,
-    outcomes: { ...state.progress.outcomes, completed: 48, notStarted: 0 },
+    outcomes: { ...NONE_ENDED, error: 1, conflict: 1, completed: 48, notStarted: 0 },
     moved: { usd: '990' },
     report: { path: 'payroll.1.report.csv', sha256: 'b'.repeat(64) },
     rejected: { path: 'payroll.1.rejected.csv', sha256: 'c'.repeat(64) },
@@ -142,4 +142,19 @@ describe('a batch that ended', () => {
     expect(text).toContain('line 3, 7: same wallet and amount');
     expect(batchResultText({ ...result, moved: {}, report: undefined })).toContain('nothing');
   });
+});
+
+it('shows why a batch failed, and no outcomes', () => {
+  const { outcomes: _, ...progress } = state.progress;
+  const failed: BatchState = {
+    ...state,
+    phase: 'failed',
+    progress,
+    failure: { code: 'BatchUnresolved', detail: 'x y' },
+  };
+  for (const text of [batchLine(failed), batchStateText(failed)]) {
+    expect(text).toContain('BatchUnresolved: x y');
+    expect(text).toContain('ended: unknown');
+    expect(text).not.toContain(' %');
+  }
 });

@@ -1,10 +1,11 @@
 import type { Client } from '@temporalio/client';
 import {
+  asFailed,
   BATCH_MESSAGES,
+  BATCH_UNRESOLVED,
   type BatchApproval,
   type BatchInput,
   type BatchInstruction,
-  type BatchProgress,
   type BatchResult,
   type BatchState,
   isProgress,
@@ -26,6 +27,14 @@ export type BatchWorkflow = (input: BatchInput) => Promise<BatchResult>;
 /** Activity that sends a batch's rows. It heartbeats its progress about every second. */
 const SENDING_ACTIVITY = 'sendBatchRows';
 
+/** Temporal's statuses of a batch that did not fail. */
+const ENDS_WELL: ReadonlySet<string> = new Set(['RUNNING', 'COMPLETED', 'CONTINUED_AS_NEW']);
+const ENDED_OUTSIDE = {
+  code: BATCH_UNRESOLVED,
+  detail:
+    'its workflow was ended from outside, so it is not known which rows have an order: look at its rows, and never pay them in another way',
+};
+
 /** Returns true if a batch waits for its approval or is paused. */
 export const wantsPerson = ({ phase }: BatchState): boolean => phase === 'awaitingApproval' || phase === 'paused';
 
@@ -45,8 +54,7 @@ export class BatchHandle extends RemoteRun<BatchWorkflow> {
   state(wait: WaitOptions = {}): Promise<BatchState> {
     return this.within(wait, async () => {
       const state = await this.ask<BatchState>(BATCH_MESSAGES.state, wait);
-      const progress = await this.#liveProgress();
-      return progress ? { ...state, progress } : state;
+      return { ...state, ...(await this.#live(state)) };
     });
   }
 
@@ -133,13 +141,14 @@ export class BatchHandle extends RemoteRun<BatchWorkflow> {
     return bounded(this.client, wait, read, () => throwNoWorker(this.client));
   }
 
-  /** Returns the progress by the activity's heartbeat, newer than the workflow's. */
-  async #liveProgress(): Promise<BatchProgress | undefined> {
+  /** Returns a failure from outside, and the progress by a heartbeat, newer than the workflow's. */
+  async #live(state: BatchState): Promise<Partial<BatchState>> {
     const { client } = this;
-    const { raw } = await callTemporal(client, () => this.run.describe());
+    const { raw, status } = await callTemporal(client, () => this.run.describe());
+    if (!state.failure && !ENDS_WELL.has(status.name)) return { ...asFailed(state), failure: ENDED_OUTSIDE };
     const sending = raw.pendingActivities?.find(({ activityType }) => activityType?.name === SENDING_ACTIVITY);
     const context = ofActivity(client, this.workflowId, sending?.activityId);
     const told = await heartbeatOf(client, sending?.heartbeatDetails, context);
-    return isProgress(told) ? told : undefined;
+    return isProgress(told) ? { progress: told } : {};
   }
 }

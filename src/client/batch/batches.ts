@@ -4,6 +4,7 @@ import type { BatchFormat, BatchUpload, UploadState } from '../../contract/batch
 import { DEFAULT_ACCOUNT, defaultBatchId } from '../../contract/names.js';
 import { bounded, type WaitOptions } from '../bounded.js';
 import { type CheckOptions, checkBatchInput } from '../checked-input.js';
+import { InvalidInputError } from '../errors.js';
 import { throwNoWorker } from '../temporal-calls.js';
 import { upload, uploadPart, withUploadedRows } from './batch-files.js';
 import { BatchHandle } from './batch-handle.js';
@@ -17,6 +18,11 @@ export interface UploadOptions {
   account?: string;
   format: BatchFormat;
 }
+
+const NO_PLAN_ONLY = {
+  field: 'planOnly',
+  reason: 'unknown field; to plan without a start, call `batches.plan` or POST /v1/batches:plan',
+};
 
 /** Bulk withdrawals. Every method may throw TemporalUnreachableError. */
 export class Batches {
@@ -82,7 +88,9 @@ export class Batches {
 
   /** Returns the checked input, with its rows in a file if they are many. */
   async #accepted(input: BatchStart, options: CheckOptions): Promise<BatchInput> {
-    return withUploadedRows(this.#client, checkBatchInput(input, options), options);
+    const checked = checkBatchInput(input, options);
+    if (checked.planOnly !== undefined) throw new InvalidInputError([NO_PLAN_ONLY]);
+    return withUploadedRows(this.#client, checked, options);
   }
 
   /** Returns the handle of a batch. Sends no request: an unknown id shows at the first call. */

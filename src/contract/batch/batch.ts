@@ -87,6 +87,14 @@ export const BATCH_UNRESOLVED = 'BatchUnresolved';
 /** Failure type of a scheduled batch with rows that have no order. Its details hold the result. */
 export const BATCH_INCOMPLETE = 'BatchIncomplete';
 
+/** Returns what a failed batch shows: its counts may lack orders, so none is shown as an outcome. */
+export const asFailed = ({ progress: { outcomes: _, ...progress } }: Pick<BatchState, 'progress'>) => ({
+  phase: 'failed' as const,
+  waitingFor: 'nothing',
+  progress,
+  choices: [],
+});
+
 /** Query and updates of a batch. Updates return nothing. */
 export const BATCH_MESSAGES = {
   state: 'batchState',

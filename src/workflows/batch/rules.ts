@@ -1,5 +1,6 @@
 import { type AttentionCode, isPlaceholder, WHY, YOUR_NAME } from '../../contract/attention.js';
 import {
+  asFailed,
   type BatchApproval,
   type BatchChoice,
   type BatchInstruction,
@@ -75,12 +76,13 @@ export function batchChoices({ phase, plan, paused, stopped }: Batch, runId: str
 }
 
 export function batchState(run: Batch, runId: string): BatchState {
-  const { phase, batchId, waitingFor, input, plan, progress, sendingSince, approvedBy, approvals, paused, stopped } =
-    run;
+  const { batchId, input, plan, sendingSince, approvedBy, approvals, paused, stopped, failure } = run;
   const people = { startedBy: input?.startedBy, approvedBy, approvals, paused, stopped };
-  const { code: attentionCode, reason: attention } = attentionOf(run) ?? {};
   const choices = batchChoices(run, runId);
-  return { phase, batchId, waitingFor, plan, progress, sendingSince, ...people, attention, attentionCode, choices };
+  const { phase, waitingFor, progress, choices: shownChoices } = failure ? asFailed(run) : { ...run, choices };
+  const { code: attentionCode, reason: attention } = attentionOf(run) ?? {};
+  const shown = { phase, batchId, waitingFor, plan, progress, failure, sendingSince, ...people };
+  return { ...shown, attention, attentionCode, choices: shownChoices };
 }
 
 /** Returns which balances do not cover a plan, or are unknown without an approval. */

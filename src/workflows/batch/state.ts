@@ -22,6 +22,7 @@ export interface BatchRun extends Omit<CarriedBatch, 'plan'> {
   plan?: BatchPlan;
   progress: BatchProgress;
   phase: BatchPhase;
+  failure?: BatchState['failure'];
   waitingFor: string;
   /** Why a report is missing, or what cannot be written now. */
   reportProblem?: string;

@@ -87,7 +87,7 @@ describe.concurrent('a batch that was stopped with 3 of 30 rows paid is reset', 
       expect(paused).toMatchObject({ by: 'the batch itself', reason: expect.stringMatching(/was reset/) });
       expect(attention).toMatch(/paused by itself: .*was reset/);
       expect(progress).toMatchObject({ taken: 3, asked: { usd: '37.5' }, started: 3, moved: { usd: '37.5' } });
-      expect(progress.outcomes.completed).toBe(3);
+      expect(progress.outcomes?.completed).toBe(3);
       expect(executedOf(lab, rows)).toBe(3);
       await batch.stop({ by: 'Cid', reason: 'as before' });
       expect(await batch.result()).toMatchObject({ ...THREE_PAID, stopped: { by: 'Cid' } });
