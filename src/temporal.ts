@@ -113,6 +113,7 @@ function unlessNotOffered(error: unknown): undefined {
 /** Wire numbers of the gRPC statuses in use. */
 export const GRPC = {
   cancelled: 1,
+  unknown: 2,
   invalidArgument: 3,
   deadlineExceeded: 4,
   notFound: 5,

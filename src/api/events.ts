@@ -24,6 +24,7 @@ const eventOf = ({ runId, closedAt, received, ...order }: EndedOrders['orders'][
     order_uuid: received ? order.orderId : order.orderUuid,
     status: order.status,
     batch_id: order.batchId,
+    reference: order.reference,
   },
 });
 

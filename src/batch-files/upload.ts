@@ -24,7 +24,8 @@ export async function storePart(
     if (error instanceof BatchFileError && error.failureType === INVALID_INPUT) throw error;
     const code = systemCodeOf(error);
     // Another upload of the same file has just joined its parts: the next attempt finds the file.
-    if (error instanceof BatchFileError || code === 'ENOENT') throw new Error('the parts were joined or removed');
+    if (error instanceof BatchFileError || code === 'ENOENT' || code === 'ENOTEMPTY')
+      throw new Error('the parts were joined or removed');
     throw new NotWrittenError('the upload', 'BATCH_DIR', code);
   }
 }
@@ -37,7 +38,7 @@ async function store(
   const file = { path: `uploads/${account}/${sha256}.${format}`, sha256 };
   const levels = ['uploads', `uploads/${account}`, `uploads/${account}/${sha256}`].map((path) => join(batchDir, path));
   const folder = levels.at(-1) ?? '';
-  const remove = () => rm(folder, { recursive: true, force: true });
+  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
   if (await isThere(batchDir, file)) return remove().then(() => ({ missing: [], file }));
   for (const level of levels) {
     await mkdir(level, { recursive: true, mode: MODE.folder });

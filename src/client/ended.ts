@@ -15,7 +15,7 @@ import {
   STOPPED,
   toEntry,
 } from './list-orders.js';
-import { contentOf, cursorOf, readPage } from './pages.js';
+import { badCursor, contentOf, cursorOf, readPage } from './pages.js';
 
 /** Selects ended orders. */
 export interface EndedFilter extends Pick<OrderFilter, 'account' | 'accounts' | 'limit'>, WaitOptions {
@@ -46,7 +46,11 @@ export async function endedOrders(
   accepted(checkedBy(endedSchema, { account, from: fromMs, limit: pageSize }));
   const list = `${orderQuery({ account, accounts })} AND ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`;
   let at: FeedPosition = { from: fromMs, start: fromMs, counts: {}, seen: [] };
-  if (after !== undefined) at = decodePosition(contentOf(after, list, 'after'));
+  if (after !== undefined) {
+    const decoded = decodePosition(contentOf(after, list, 'after'));
+    if (!decoded) throw badCursor('after');
+    at = decoded;
+  }
   const since = (ms?: number) => (ms === undefined ? list : `${list} AND CloseTime >= ${timeOf(ms)}`);
   if (at.total !== undefined && at.start !== undefined && !at.page) {
     const all = await client.workflow.count(since(at.from));
@@ -57,7 +61,7 @@ export async function endedOrders(
   for (;;) {
     const token = at.page && Buffer.from(at.page.token, 'base64');
     // If a reset stopped a run, its newer run is the one that ends.
-    const page = await readPage(client, { query: since(at.start), pageSize, token }, isStopped);
+    const page = await readPage(client, { query: since(at.start), pageSize, token, field: 'after' }, isStopped);
     const rowOf = (info: WorkflowExecutionInfo, isEnd: boolean) => {
       return { info, isEnd, runId: info.runId, closedMs: info.closeTime?.getTime() ?? 0 };
     };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import * as z from 'zod';
 
 /*
  * Position in the ended runs of a list. Temporal lists them newest first, and a run only a moment
@@ -108,14 +109,46 @@ export function encodePosition({ seen, page, counts, ...window }: FeedPosition):
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...hashes]);
 }
 
-/** Returns the position of such bytes. */
-export function decodePosition(bytes: Buffer): FeedPosition {
+/** Milliseconds of years that a query can name: 1 to 9999. */
+const ms = z.number().min(-62_135_596_800_000).max(253_402_300_799_999);
+const count = z.int().min(0);
+const shortCounts = z.array(z.int()).refine(({ length }) => length % 2 === 0);
+const headSchema = z.strictObject({
+  from: ms.optional(),
+  start: ms.optional(),
+  counts: shortCounts,
+  total: count.optional(),
+  page: z
+    .strictObject({
+      token: z.base64(),
+      top: ms,
+      fresh: count.max(MAX_HASHES),
+      full: z.int().optional(),
+      counts: shortCounts,
+    })
+    .optional(),
+});
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the position of such bytes; undefined for bytes that are none. */
+export function decodePosition(bytes: Buffer): FeedPosition | undefined {
   const end = bytes.indexOf('\n');
-  const { page, counts, ...window } = JSON.parse(bytes.toString('utf8', 0, end));
   const packed = bytes.subarray(end + 1);
+  const text = bytes.toString('utf8', 0, Math.max(end, 0));
+  const head = headSchema.safeParse(parsed(text)).data;
+  if (!head || packed.length % HASH_BYTES !== 0) return undefined;
+  const { page, counts, ...window } = head;
   const hashes = Array.from({ length: packed.length / HASH_BYTES }, (_, n) =>
     packed.toString('base64url', n * HASH_BYTES, (n + 1) * HASH_BYTES),
   );
+  if (page && page.fresh > hashes.length) return undefined;
   const fresh = hashes.splice(0, page?.fresh ?? 0);
   const ofPage = page && { ...page, fresh, counts: lengthened(page.counts) };
   return { ...window, counts: lengthened(counts), seen: hashes, ...(page && { page: ofPage }) };

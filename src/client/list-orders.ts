@@ -76,7 +76,8 @@ const startsWith = (account: string) => (kind: string) => `WorkflowId STARTS_WIT
 /** Returns the visibility query of a filter. Every value becomes a literal. */
 export function orderQuery({ account, status, needsAttention, batchId, endedAfter, ...page }: OrderFilter): string {
   const terms = [`WorkflowType IN (${orderTypes})`];
-  const accounts = account === undefined ? page.accounts && [...page.accounts] : [account];
+  // Sorted, because a cursor belongs to its query.
+  const accounts = account === undefined ? page.accounts && [...page.accounts].sort() : [account];
   // Selects by workflow id: an order that was started by hand may lack search attributes.
   const ofAccount = (one: string) => ['order', 'received'].map(startsWith(one));
   if (accounts) terms.push(`(${accounts.flatMap(ofAccount).join(' OR ')})`);

@@ -23,13 +23,21 @@ export interface RunPage {
   token?: Uint8Array | undefined;
 }
 
+/** UNKNOWN is how Temporal masks errors of its own. */
+const BAD_TOKEN = [GRPC.invalidArgument, GRPC.unknown];
+
 /** Maximum page of Temporal. */
 export const MAX_PAGE = 1_000;
 
 /** Reads one page of runs, newest first. */
 export async function readPage(
   client: Client,
-  { query, pageSize, token }: { query: string; pageSize: number; token?: Uint8Array | undefined },
+  {
+    query,
+    pageSize,
+    token,
+    field,
+  }: { query: string; pageSize: number; token?: Uint8Array | undefined; field?: string },
   isDoubtful: IsDoubtful,
 ): Promise<RunPage> {
   const { namespace, loadedDataConverter } = client.options;
@@ -38,7 +46,9 @@ export async function readPage(
     const { executions, nextPageToken } = await client.workflowService
       .listWorkflowExecutions(request)
       .catch((error: unknown) => {
-        throw token && grpcStatus(error)?.code === GRPC.invalidArgument ? badCursor() : error;
+        // Temporal answers a forged token with either status.
+        const isBad = token && BAD_TOKEN.some((code) => code === grpcStatus(error)?.code);
+        throw isBad ? badCursor(field) : error;
       });
     // Memos are not ours, and might be unreadable.
     const found = (executions ?? []).map((raw) =>
@@ -60,7 +70,8 @@ const sealOf = (content: Uint8Array, list: string): string =>
 export const cursorOf = (content: Uint8Array, list: string): string =>
   `${sealOf(content, list)}.${Buffer.from(content).toString('base64url')}`;
 
-const badCursor = (field = 'cursor'): InvalidInputError =>
+/** Returns the error of a cursor that is not one of this list. */
+export const badCursor = (field = 'cursor'): InvalidInputError =>
   new InvalidInputError([{ field, reason: 'must be the cursor of the page before, with the same filters' }]);
 
 /** Returns a cursor's content. Throws InvalidInputError for the cursor of another list. */

@@ -54,6 +54,18 @@ test('many clients upload the same rows at once', async () => {
   expect(readFileSync(join(folder, pathOf(upload)))).toEqual(WHOLE);
 });
 
+test('a part that another client joins meanwhile is never a failure of the folder', async () => {
+  const failed = new Set<string>();
+  for (let round = 0; round < 60; round += 1) {
+    const folder = newFolder();
+    const parts = Array.from({ length: 8 }, () => [1, 2, 3]).flat();
+    const sent = await Promise.allSettled(parts.map((part) => send(folder, part)));
+    for (const one of sent) if (one.status === 'rejected') failed.add(String(one.reason));
+    expect(await storePart(folder, about())).toHaveProperty('file');
+  }
+  expect([...failed].filter((reason) => !/joined or removed/.test(reason))).toEqual([]);
+});
+
 test('a part with other bytes is refused with all others, and a later upload succeeds', async () => {
   const folder = newFolder();
   await send(folder, 1);

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { orderQuery } from '../../src/client/list-orders.js';
+import { cursorOf } from '../../src/client/pages.js';
 import { orderStartOptions } from '../../src/client/start-options.js';
 import { PaymentOrders } from '../../src/client.js';
 import { apiKey, runApi } from '../api/api.fixture.js';
@@ -72,17 +74,59 @@ describe('the feed of ended orders', () => {
 
   it('is served by the API, for the accounts of a key', async () => {
     const account = 'fed';
-    const handle = await fixture.orders.start('withdraw', { ...payout('api-1'), account, batchId: 'b-1' });
+    const handle = await fixture.orders.start('withdraw', {
+      ...payout('api-1'),
+      account,
+      batchId: 'b-1',
+      reference: 'r-1',
+    });
     await fixture.namespace.client.workflow.getHandle(handle.workflowId).signal('end');
     const keys = [apiKey('mine', { accounts: [account], verbs: ['read'] }), apiKey('other', { accounts: ['other'] })];
     const { call } = await runApi(fixture.orders, { keys });
     const events = async () => (await call('GET', '/v1/events', undefined, 'mine')).body.events;
     await expect.poll(async () => (await events()).length, WAIT).toBe(1);
-    const data = { account, order_id: 'api-1', order_type: 'withdraw', status: 'stopped', batch_id: 'b-1' };
+    const data = {
+      account,
+      order_id: 'api-1',
+      order_type: 'withdraw',
+      status: 'stopped',
+      batch_id: 'b-1',
+      reference: 'r-1',
+    };
     expect(await events()).toMatchObject([{ type: 'order.ended', timestamp: expect.any(String), data }]);
     const { cursor } = (await call('GET', '/v1/events', undefined, 'mine')).body;
     expect((await call('GET', `/v1/events?after=${cursor}`, undefined, 'mine')).body.events).toEqual([]);
     expect(await call('GET', `/v1/events?after=${cursor}`, undefined, 'other')).toMatchObject({ status: 422 });
     expect(await call('GET', `/v1/events?account=${account}`, undefined, 'other')).toMatchObject({ status: 403 });
+  });
+
+  const counts: number[] = [];
+  const page = { token: '', top: 1, fresh: 0, counts };
+  it.each<[string, unknown]>([
+    ['texts as times', { from: "2020' OR 1=1", start: "x' OR 'a'='a", counts, total: 1 }],
+    ['times beyond the calendar', { from: 1e300, start: 1e300, counts }],
+    ['no counts', { counts: null }],
+    ['a token of another page', { counts, page: { ...page, token: 'anVuaw==' } }],
+    ['too many hashes', { counts, page: { ...page, fresh: 1e9 } }],
+    ['no JSON', 'abc'],
+    ['a number', '5\n'],
+    ['null', 'null\n'],
+    ['lists as times', { from: [1], start: [1], counts }],
+    ['a negative total', { from: 0, start: 0, total: -1, counts: [1, 5] }],
+    ['a count without an interval', { counts: [1] }],
+    ['half a hash', '{"counts":[]}\nabc'],
+  ])('refuses a forged cursor with %s', { timeout: 40_000 }, async (name, forged) => {
+    const list = `${orderQuery({ accounts: ['mine'] })} AND ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`;
+    const after = cursorOf(Buffer.from(typeof forged === 'string' ? forged : `${JSON.stringify(forged)}\n`), list);
+    const began = performance.now();
+    const error = await fixture.orders.ended({ after, accounts: ['mine'] }).catch((error: unknown) => error);
+    expect(error).toMatchObject({ kind: 'invalidInput', fields: [{ field: 'after' }] });
+    // The SDK repeats a request that Temporal cannot read.
+    expect(performance.now() - began).toBeLessThan(name.startsWith('a token') ? 30_000 : 3_000);
+  });
+
+  it('goes on if the accounts come in another order', async () => {
+    const { cursor } = await fixture.orders.ended({ accounts: ['a', 'b'] });
+    await expect(fixture.orders.ended({ accounts: ['b', 'a'], after: cursor })).resolves.toBeDefined();
   });
 });

@@ -40,7 +40,7 @@ function readAll(rows: readonly Row[], size: number, steps: readonly number[], d
   let nowMs = START_MS;
   let quiet = 0;
   for (let round = 0; round < 10_000; round += 1) {
-    let at = decodePosition(stored);
+    let at = decodePosition(stored) ?? START;
     const { from = 0, start = 0 } = at;
     const listed = rows.filter((row) => row.listedMs <= nowMs && row.closedMs >= from);
     const isNew = at.page || at.total === undefined || at.total !== listed.length;
