@@ -1,6 +1,7 @@
 import type Big from 'big.js';
-import { decimal, decimalOrZero, divide, isPlaces, toAmount } from '../../contract/money.js';
+import { decimal, decimalOrZero, divide, isPlaces, SIGNED_AMOUNT_FORMAT, sum, toAmount } from '../../contract/money.js';
 import { factsOf } from '../../contract/order/types.js';
+import type { Order } from '../../contract/service-objects.js';
 import {
   applyRate,
   type Case,
@@ -32,6 +33,19 @@ export function failedChecks(c: Case, left: Figures): string[] {
     ...partialLeftSomething(c, left),
     ...nothingMovedUnseen(c),
   ];
+}
+
+/**
+ * Returns why an order's cards got more than the order paid. The form of the transactions is not
+ * documented, so only readable amounts count.
+ */
+export function paidBeyond({ wallet_to_transactions: paid, ...order }: Order): string | undefined {
+  const amounts = (Array.isArray(paid) ? paid : []).map((part) => String(Object(part).amount));
+  const total = sum(amounts.filter((amount) => SIGNED_AMOUNT_FORMAT.test(amount)).map(decimal));
+  // The commission may be part of what the cards got.
+  const most = decimalOrZero(order.amount_to).plus(decimalOrZero(order.amount_to_fee));
+  if (order.amount_to === null || total.lte(most)) return undefined;
+  return `wallet_to_transactions add up to ${toAmount(total)} ${order.currency_to}, and amount_to is ${order.amount_to}`;
 }
 
 /** Every change adds up, and only the order's two currencies occur. */

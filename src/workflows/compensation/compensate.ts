@@ -11,6 +11,7 @@ import { emit } from '../order/events.js';
 import { enterPhase, park, raiseAttention, WAS_CANCELLED } from '../order/show.js';
 import { type OrderRun, recordPayers } from '../order/state.js';
 import { type Assessment, assess, type Sent } from './assess.js';
+import { paidBeyond } from './checks.js';
 import { remainders, requestedAmount } from './figures.js';
 import { type FollowUp, followUpCosts } from './moves.js';
 import {
@@ -32,6 +33,8 @@ export async function compensate(run: OrderRun, final: Order): Promise<OrderResu
   emit(run, 'order.final', {}, final.status === 'completed');
   if (final.status === 'completed') {
     const policy = run.input.compensation ?? 'report';
+    const beyond = paidBeyond(final);
+    if (beyond) raiseAttention(run, 'undocumented-end', beyond);
     return resultOf(run, { compensation: { policy, status: 'none' } });
   }
   enterPhase(run, 'compensating', 'the balance changes of the order');

@@ -178,6 +178,22 @@ describe.concurrent('by decision', () => {
     });
   });
 
+  test('an order is shown to a person if its cards got more than it paid', async () => {
+    const order = { network_to: 'multiple_cards', currency_from: 'eur', currency_to: 'usd', amount: '90' };
+    const cards = ['4111111111111111', '5555555555554444'].map((wallet) => ({ amount: '3000', wallet }));
+    const { handle } = await startSteered(lab, 'exchange_withdraw', {
+      marker: '',
+      order: { ...order, wallet: 'several', wallet_details: cards },
+    });
+    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+    expect(await handle.state()).toMatchObject({
+      attention: {
+        code: 'undocumented-end',
+        reason: expect.stringContaining('wallet_to_transactions add up to 6000 usd, and amount_to is '),
+      },
+    });
+  });
+
   test('a refund to a mistyped wallet is not sent, and can be decided again; no wallet is shown', async () => {
     const marker = `${HALF} left=unexchanged`;
     const { orderId, handle } = await startSteered(lab, 'deposit_exchange_withdraw', { marker });
