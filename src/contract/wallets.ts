@@ -1,4 +1,4 @@
-import { holdsNumber, maskWallet, replaceNumbers } from './masking.js';
+import { holdsIban, holdsNumber, maskWallet, replaceNumbers } from './masking.js';
 
 /** Network of a payout to several cards, which are listed in `wallet_details`. */
 export const MULTIPLE_CARDS = 'multiple_cards';
@@ -26,15 +26,52 @@ export const canonicalWallet = (network: string | null | undefined, wallet: stri
   writtenLike(network, wallet, wallet);
 
 /** Returns true for a name that holds a card number or an IBAN. Dates, hashes and most numbers that other programs make up are none. */
-export const holdsWallet = (name: string): boolean => replaceNumbers(name, () => '', 'asPrinted') !== name;
+export function holdsWallet(name: string): boolean {
+  const plain = plainOf(name);
+  return replaceNumbers(plain, () => '', 'asPrinted') !== plain || holdsDisguised(plain);
+}
 
 /** Reason for refusing a name that `holdsWallet`: names are stored and logged unencrypted. */
 export const NO_WALLET =
   'must not hold a card number or IBAN, nor look like one; a number that does so by chance passes with a letter right before it';
 
-/** A text with card numbers, IBANs and e-mails in it masked: an id may be one, and failures are stored and logged. */
-export const maskWallets = (text: string): string =>
+const FOREIGN_DIGIT = /(?![0-9])\p{Nd}/gu;
+
+/** Blocks of ten digits begin at ...0 or ...6. */
+function digitOf(digit: string): string {
+  const at = digit.codePointAt(0) ?? 0;
+  const beginsAtZero = /\p{Nd}/u.test(String.fromCodePoint(at & ~15));
+  return String((at & 15) - (beginsAtZero ? 0 : 6));
+}
+
+/** Returns a text with the usual digits and letters, such as `@` for its full-width form. */
+const plainOf = (text: string): string => text.normalize('NFKC').replace(FOREIGN_DIGIT, digitOf);
+
+/** Letters between all groups of a number, and letters before an IBAN. */
+const SAME_LETTERS = /(?<![A-Za-z0-9])\d+([A-Za-z]{1,3})\d+(?:\1\d+)+(?![A-Za-z0-9])/g;
+const GLUED_IBAN = /(?<![A-Za-z0-9])([A-Za-z]{1,20})(?=[A-Za-z]{2}\d{2})/g;
+
+/** Cheap, because most names are no IBAN. */
+const MAY_BE_IBAN = /(?<![A-Za-z0-9])[A-Za-z]{2}\W{0,4}\d/;
+
+const withoutLetters = (text: string): string =>
+  text.replace(SAME_LETTERS, (run, letters: string) => run.replaceAll(letters, '-')).replace(GLUED_IBAN, '$1 ');
+
+const maskPlain = (text: string): string =>
   replaceNumbers(text, maskWallet, 'asPrinted').replace(/[^\s@"'<>]{1,64}@[^\s@"'<>]+\.[^\s@"'<>.]+/g, '****');
 
+/** A text with card numbers, IBANs and e-mails in it masked: an id may be one, and failures are stored and logged. */
+export function maskWallets(text: string): string {
+  const plain = plainOf(text);
+  const shown = maskPlain(plain).replace(/\S+/g, (word) => (holdsDisguised(word) ? '****' : word));
+  return shown === plain ? text : shown;
+}
+
+/** Returns true for a name with a number that letters or a lone separator disguise. */
+function holdsDisguised(word: string): boolean {
+  const bare = withoutLetters(word);
+  return (bare !== word && maskPlain(bare) !== bare) || (MAY_BE_IBAN.test(bare) && holdsIban(bare));
+}
+
 /** Returns true for a text with a card number, IBAN or e-mail, or that `maskWallets` changes. */
-export const holdsPrivate = (text: string): boolean => holdsNumber(text) || maskWallets(text) !== text;
+export const holdsPrivate = (text: string): boolean => holdsNumber(plainOf(text)) || maskWallets(text) !== text;
