@@ -86,8 +86,8 @@ const MOVING: readonly DecideAction[] = ['resend', 'finish', 'revert', 'approve'
 const OF_REST: readonly DecideAction[] = ['finish', 'revert'];
 
 /**
- * Throws Refusal for a decision by a key that may not start the order, or whose limits are below
- * what the decision moves as the state shows it. Throws RefusedError if the state shows no such decision.
+ * Throws Refusal if the key may not start the order, or has limits below
+ * what the decision moves as the state shows it. Throws RefusedError for one that it does not show.
  */
 async function requireDecidable(caller: Caller, { client }: PaymentOrders, handle: OrderHandle, decision: Decision) {
   const { action, revision, kind, as } = decision;

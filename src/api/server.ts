@@ -209,7 +209,7 @@ function checked<S extends z.ZodType>(schema: S, value: unknown) {
   return 'errors' in result ? { error: new InvalidInputError(result.errors) } : { value: result.input };
 }
 
-/** Throws Refusal for a web page of another address, or one that gives this address another name. */
+/** Throws Refusal for a web page of another address, or of another name of this one. */
 function requireOwnPage({ headers }: FastifyRequest): void {
   const { host, origin = `http://${host}`, 'sec-fetch-site': site = 'none' } = headers;
   if (!isLoopback(URL.parse(`http://${host}`)?.hostname ?? '')) throw new Refusal(OTHER_HOST);

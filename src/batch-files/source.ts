@@ -40,8 +40,8 @@ const UPLOAD = /^uploads\/([^/]+)\//i;
 const OTHER_UPLOAD = 'is an upload of another account; nothing was sent. Upload the rows for this account';
 
 /**
- * Reads the rows of a batch; with `plan`, exactly the planned bytes. Throws BatchFileError, also for
- * an upload of another account.
+ * Reads the rows of a batch; with `plan`, exactly the planned bytes. Throws BatchFileError, also
+ * for an upload of another account.
  */
 export async function readBatchSource(
   directories: { batchDir?: string; reportDir?: string } | undefined,

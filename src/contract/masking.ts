@@ -120,9 +120,6 @@ interface Span {
 export const holdsNumber = (text: string): boolean =>
   cardsIn(text, 'anyhow').length > 0 || ibansIn(text, 'anyhow').length > 0;
 
-/** Returns true for a text with an IBAN, in any groups. */
-export const holdsIban = (text: string): boolean => ibansIn(text, 'anyhow').length > 0;
-
 /** Replaces each card number and IBAN by `show`. Overlapping ones count as one. */
 export function replaceNumbers(text: string, show: (number: string) => string, groups: Groups): string {
   const spans: Span[] = [];

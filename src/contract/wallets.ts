@@ -1,4 +1,4 @@
-import { holdsIban, holdsNumber, maskWallet, replaceNumbers } from './masking.js';
+import { holdsNumber, maskWallet, replaceNumbers } from './masking.js';
 
 /** Network of a payout to several cards, which are listed in `wallet_details`. */
 export const MULTIPLE_CARDS = 'multiple_cards';
@@ -8,7 +8,7 @@ export const MAX_CARDS = 100;
 /** Cards and IBANs are printed in groups. */
 const withoutGroups = (text: string): string => text.replace(/[\s\p{Pd}]/gu, '');
 
-/** Hex addresses mean the same in any case on every network: the case is only a checksum. */
+/** Hex addresses mean the same in any case: the case is only a checksum. */
 const HEX = /^0x[0-9a-f]+$/i;
 /** QR codes carry bech32 in capitals; mixed case is no address. */
 const BECH32 = /^(?:(?:bc|tb|bcrt)1[0-9a-z]+|(?:BC|TB|BCRT)1[0-9A-Z]+)$/;
@@ -25,7 +25,7 @@ export function writtenLike(network: string | null | undefined, wallet: string, 
 export const canonicalWallet = (network: string | null | undefined, wallet: string): string =>
   writtenLike(network, wallet, wallet);
 
-/** Returns true for a name that holds a card number or an IBAN. Dates, hashes and most numbers that other programs make up are none. */
+/** Returns true for a name with a card number or IBAN. Dates, hashes and made-up ids are none. */
 export function holdsWallet(name: string): boolean {
   const plain = plainOf(name);
   return replaceNumbers(plain, () => '', 'asPrinted') !== plain || holdsDisguised(plain);
@@ -51,16 +51,19 @@ const plainOf = (text: string): string => text.normalize('NFKC').replace(FOREIGN
 const SAME_LETTERS = /(?<![A-Za-z0-9])\d+([A-Za-z]{1,3})\d+(?:\1\d+)+(?![A-Za-z0-9])/g;
 const GLUED_IBAN = /(?<![A-Za-z0-9])([A-Za-z]{1,20})(?=[A-Za-z]{2}\d{2})/g;
 
-/** Cheap, because most names are no IBAN. */
-const MAY_BE_IBAN = /(?<![A-Za-z0-9])[A-Za-z]{2}\W{0,4}\d/;
+/** IBAN with one gap, behind its check digits. Excludes ends of UUIDs. */
+const LONE_GAP = /(?<![A-Za-z0-9])([A-Za-z]{2}\d{2})[\W_]{1,3}(?=(?:\d{12}|[A-Za-z0-9]{13,30})(?![A-Za-z0-9]))/g;
 
 const withoutLetters = (text: string): string =>
-  text.replace(SAME_LETTERS, (run, letters: string) => run.replaceAll(letters, '-')).replace(GLUED_IBAN, '$1 ');
+  text
+    .replace(SAME_LETTERS, (run, letters: string) => run.replaceAll(letters, '-'))
+    .replace(GLUED_IBAN, '$1 ')
+    .replace(LONE_GAP, '$1');
 
 const maskPlain = (text: string): string =>
   replaceNumbers(text, maskWallet, 'asPrinted').replace(/[^\s@"'<>]{1,64}@[^\s@"'<>]+\.[^\s@"'<>.]+/g, '****');
 
-/** A text with card numbers, IBANs and e-mails in it masked: an id may be one, and failures are stored and logged. */
+/** Masks card numbers, IBANs and e-mails: an id may be one, and failures are stored and logged. */
 export function maskWallets(text: string): string {
   const plain = plainOf(text);
   const shown = maskPlain(plain).replace(/\S+/g, (word) => (holdsDisguised(word) ? '****' : word));
@@ -70,7 +73,7 @@ export function maskWallets(text: string): string {
 /** Returns true for a name with a number that letters or a lone separator disguise. */
 function holdsDisguised(word: string): boolean {
   const bare = withoutLetters(word);
-  return (bare !== word && maskPlain(bare) !== bare) || (MAY_BE_IBAN.test(bare) && holdsIban(bare));
+  return bare !== word && maskPlain(bare) !== bare;
 }
 
 /** Returns true for a text with a card number, IBAN or e-mail, or that `maskWallets` changes. */

@@ -3,7 +3,7 @@ import { ATTENTION_CODES, type OrderAttention } from '../contract/attention.js';
 import { balanceEntry, depositAddressSchema, rateEntry } from '../payment-service/schemas.js';
 import { amount, onlyByCommand } from './parts.js';
 
-/* Answers of reads: what the service shows, and a dry run. The contract derives its types from them. */
+/* Answers of reads and of a dry run. The contract derives its types from them. */
 
 /** Errors by field, as a start would give them. */
 export const fieldErrors = z.array(z.object({ field: z.string(), reason: z.string() }));

@@ -1,12 +1,12 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Special-purpose IPv4 networks (IANA), and multicast. BlockList checks mapped IPv6 by them, too. */
+/** Special-purpose IPv4 networks (IANA), and multicast. BlockList checks mapped IPv6, too. */
 const SPECIAL = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
   ...['192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
   '224.0.0.0/3',
 ];
-/** Special-purpose networks (IANA) within global unicast: protocols with Teredo, documentation, 6to4. */
+/** Special-purpose networks (IANA) of global unicast: Teredo, documentation, 6to4. */
 const SPECIAL_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 function listOf(networks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {

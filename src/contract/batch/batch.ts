@@ -87,7 +87,7 @@ export const BATCH_UNRESOLVED = 'BatchUnresolved';
 /** Failure type of a scheduled batch with rows that have no order. Its details hold the result. */
 export const BATCH_INCOMPLETE = 'BatchIncomplete';
 
-/** Returns what a failed batch shows: its counts may lack orders, so none is shown as an outcome. */
+/** Returns what a failed batch shows. Its counts may lack orders, so no outcome is shown. */
 export const asFailed = ({ progress: { outcomes: _, ...progress } }: Pick<BatchState, 'progress'>) => ({
   phase: 'failed' as const,
   waitingFor: 'nothing',
