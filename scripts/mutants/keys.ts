@@ -24,7 +24,7 @@ export const KEY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'two keys of one person are two persons',
-    file: 'src/workflows/batch/messages.ts',
+    file: 'src/workflows/batch/rules.ts',
     find: 'approvals.some(({ by }) => by === name)',
     replacement: 'approvals.some(({ keyId }) => keyId === name)',
     test: {
@@ -75,7 +75,7 @@ export const KEY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a resume ends any pause',
-    file: 'src/workflows/batch/messages.ts',
+    file: 'src/workflows/batch/rules.ts',
     find: ' ?? pauseProblem(run.paused, instruction)',
     replacement: '',
     test: {
