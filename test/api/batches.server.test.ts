@@ -160,6 +160,8 @@ test('a batch that failed says so, and why, in its state', async () => {
   const { path } = await fileOf('api-ended');
   const ended = newOrderId('api-ended');
   await post('/batches', { batchId: ended, file: { path }, approval: 'required' });
+  const phase = async () => (await get(`/batches/${ended}`)).body.state?.phase;
+  await expect.poll(phase, { timeout: 60_000 }).toBe('awaitingApproval');
   await lab.temporal.client.workflow.getHandle(`bulk:default:${ended}`).terminate('by the test');
   expect((await get(`/batches/${ended}`)).body.state).toMatchObject({
     phase: 'failed',
