@@ -236,15 +236,11 @@ export class NoWorkerError extends Error {
   override readonly name = 'NoWorkerError';
   readonly kind = 'noWorker';
 
-  /** `unserved`: account that no worker has served lately. */
-  constructor(taskQueue: string, { update, unserved }: { update?: string; unserved?: string } = {}) {
-    const silent = unserved
-      ? `No worker has served account "${unserved}" in the last minutes. If the name is right, start one that has this account`
-      : `No worker answered in time on task queue ${taskQueue}. If none runs, start one`;
+  constructor(taskQueue: string, update?: string) {
     const next = update
-      ? `. Then read the state again before you repeat "${update}": Temporal may still deliver it`
-      : '. Then ask again. Orders wait and nothing is lost';
-    super(`${silent}${next}`);
+      ? `If none runs, start one. Then read the state again before you repeat "${update}": Temporal may still deliver it`
+      : 'If none runs, start one, then ask again. Orders wait and nothing is lost';
+    super(`No worker answered in time on task queue ${taskQueue}. ${next}`);
   }
 }
 

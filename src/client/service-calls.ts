@@ -18,11 +18,10 @@ import type { OrderType } from '../contract/order/types.js';
 import type { ServiceReadInput } from '../contract/service-objects.js';
 import { holdsWallet, NO_WALLET } from '../contract/wallets.js';
 import type { WaitOptions } from './bounded.js';
-import { FailedError, InvalidInputError, NoWorkerError } from './errors.js';
+import { FailedError, InvalidInputError } from './errors.js';
 import { resultOfRun } from './history.js';
 import { waitWithin } from './remote-run.js';
-import { isAccountServed } from './served.js';
-import { CHECK_WITHIN, requireTemporal, startUnlessTaken, throwNoWorker } from './temporal-calls.js';
+import { requireTemporal, startUnlessTaken, throwNoWorker } from './temporal-calls.js';
 
 /** A read gives up after 60 s. A longer silence means that no worker took it. */
 const READ_TIMEOUT_MS = 75_000;
@@ -56,7 +55,7 @@ export function readService<T>(
 export const askAboutFiles = <T>(client: Client, input: BatchFilesInput, bytes?: Uint8Array): Promise<T> =>
   askWorker(client, BATCH_FILES_WORKFLOW, input.account, `files: ${input.act}`, bytes ? [input, bytes] : [input]);
 
-/** Runs a short workflow that asks a worker of the account, unless there is none. */
+/** Runs a short workflow that asks a worker of the account. */
 async function askWorker<T>(
   client: Client,
   workflow: string,
@@ -66,10 +65,8 @@ async function askWorker<T>(
   { timeoutMs = READ_TIMEOUT_MS, signal }: WaitOptions = {},
 ): Promise<T> {
   requireFormat('account', account, ACCOUNT_FORMAT);
-  const execute = async () => {
-    const served = await isAccountServed(client, account, CHECK_WITHIN).catch(() => undefined);
-    if (served === false) throw new NoWorkerError(ORDERS_TASK_QUEUE, { unserved: account });
-    return client.workflow.execute<(input: object, bytes?: Uint8Array) => Promise<T>>(workflow, {
+  const execute = () =>
+    client.workflow.execute<(input: object, bytes?: Uint8Array) => Promise<T>>(workflow, {
       workflowId: readWorkflowId(account, randomUUID()),
       taskQueue: ORDERS_TASK_QUEUE,
       args,
@@ -77,7 +74,6 @@ async function askWorker<T>(
       // No caller waits longer. Without a worker, such reads would pile up.
       workflowExecutionTimeout: READ_TIMEOUT_MS,
     });
-  };
   return waitWithin(client, { subject: 'read', id: account, timeoutMs, signal }, execute, () => throwNoWorker(client));
 }
 
