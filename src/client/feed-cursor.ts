@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
+import { jsonOr } from '../contract/json.js';
 
 /*
  * Position in the ended runs of a list. Temporal lists them newest first, and a run only a moment
@@ -129,20 +130,12 @@ const headSchema = z.strictObject({
     .optional(),
 });
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Returns the position of such bytes; undefined for bytes that are none. */
 export function decodePosition(bytes: Buffer): FeedPosition | undefined {
   const end = bytes.indexOf('\n');
   const packed = bytes.subarray(end + 1);
   const text = bytes.toString('utf8', 0, Math.max(end, 0));
-  const head = headSchema.safeParse(parsed(text)).data;
+  const head = headSchema.safeParse(jsonOr(text)).data;
   if (!head || packed.length % HASH_BYTES !== 0) return undefined;
   const { page, counts, ...window } = head;
   const hashes = Array.from({ length: packed.length / HASH_BYTES }, (_, n) =>
