@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
+import { Accounts } from './client/accounts.js';
 import { Batches } from './client/batch/batches.js';
 import { Schedules } from './client/batch/schedules.js';
 import type { WaitOptions } from './client/bounded.js';
@@ -66,6 +67,8 @@ export class PaymentOrders {
   readonly batches: Batches;
   /** Batches that Temporal starts on a schedule. */
   readonly schedules: Schedules;
+  /** Stops and resumes of accounts. */
+  readonly accounts: Accounts;
 
   /**
    * Uses a connected client. You close it, unless you pass `close`. If payloads are encrypted,
@@ -76,6 +79,7 @@ export class PaymentOrders {
     this.#close = close;
     this.batches = new Batches(client);
     this.schedules = new Schedules(client);
+    this.accounts = new Accounts(client);
   }
 
   /** Temporal client in use, for everything that this library does not do. */

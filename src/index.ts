@@ -1,3 +1,9 @@
+export {
+  type AccountState,
+  Accounts,
+  type Instruction,
+  type StoppedAccount,
+} from './client/accounts.js';
 export { BatchHandle } from './client/batch/batch-handle.js';
 export type { BatchRowEntry, BatchRowFilter, BatchRowPage } from './client/batch/batch-rows.js';
 export { Batches, type BatchStart, type UploadOptions } from './client/batch/batches.js';
@@ -37,6 +43,7 @@ export type { Parked, UntilParked } from './client/remote-run.js';
 export type { RatesQuery } from './client/service-calls.js';
 export type { Signer, SignOptions } from './client/signing.js';
 export { type HandleOptions, PaymentOrders, type StartOptions } from './client.js';
+export type { AccountStop } from './contract/account-stop.js';
 export type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 export { ATTENTION_CODES, type AttentionCode } from './contract/attention.js';
 export type {

@@ -3,6 +3,7 @@ import { batchFilesInput } from '../../src/activities/batch/batch-files.js';
 import { BATCH_MESSAGES, MAX_INLINE_ROWS } from '../../src/contract/batch/batch.js';
 import { EVENT_KINDS, type EventKind } from '../../src/contract/events.js';
 import {
+  ACCOUNT_STOP_WORKFLOW,
   BATCH_FILES_WORKFLOW,
   BEGIN_UPDATE,
   BULK_WITHDRAW_WORKFLOW,
@@ -12,14 +13,17 @@ import {
   DEPOSIT_ADDRESS_WORKFLOW,
   EVENTS_SIGNAL,
   FINAL_UPDATE,
+  HOLD_UPDATE,
   ORDER_AFTER_END_WORKFLOW,
   ORDER_CALLBACK_SIGNAL,
   ORDER_STATE_QUERY,
   RECEIVED_DEPOSIT_WORKFLOW,
   RECONCILE_WORKFLOW,
+  RESUME_ACCOUNT_UPDATE,
   SCHEDULED_BATCH_WORKFLOW,
   SEND_EVENTS_SIGNAL,
   SERVICE_READ_WORKFLOW,
+  STOP_ACCOUNT_UPDATE,
 } from '../../src/contract/names.js';
 import { ORDER_TYPES, workflowTypeOf } from '../../src/contract/order/types.js';
 import { READS } from '../../src/contract/service-objects.js';
@@ -35,7 +39,7 @@ import {
   orderResult,
   orderState,
 } from '../../src/shapes/order-schemas.js';
-import { shownOrder } from '../../src/shapes/parts.js';
+import { shownOrder, time } from '../../src/shapes/parts.js';
 import {
   fieldErrors,
   orderFindings,
@@ -139,6 +143,10 @@ export const WIRE_TYPES: Readonly<Record<string, WireType>> = {
     z.strictObject({ againAfterMs: z.int().min(0).optional() }),
     'Input of the look-ups after the end of an order. The workflow id names the ended workflow.',
   ),
+  'account-stop-input': incoming(
+    z.strictObject({ account: optionSchemas.account }),
+    'Input of the workflow that stops an account. It stops from its update stopAccount until resumeAccount.',
+  ),
   'order-type': incoming(z.enum(ORDER_TYPES), 'Type of an order in the words of the service.'),
   decision: incoming(
     decision,
@@ -178,6 +186,10 @@ export const WIRE_TYPES: Readonly<Record<string, WireType>> = {
   'reconcile-result': outgoing(
     reconcileResult,
     'Result of a reconciliation. Its lists are limited; the counts are complete.',
+  ),
+  'account-stop': outgoing(
+    z.object({ by: z.string(), reason: z.string(), at: time }).nullable(),
+    'Result of the workflow that stops an account: the stop that ended, null if there was none.',
   ),
   'address-result': outgoing(depositAddressResult, 'Result of the workflow of a permanent deposit address.'),
   'service-read-result': outgoing(
@@ -229,7 +241,11 @@ const orderWorkflow = (type: (typeof ORDER_TYPES)[number]): WorkflowTypes => {
   return {
     input,
     result: 'order-result',
-    updates: { [BEGIN_UPDATE]: { arguments: begin, answer: 'order-state' }, ...ofOrder.updates },
+    updates: {
+      [BEGIN_UPDATE]: { arguments: begin, answer: 'order-state' },
+      [HOLD_UPDATE]: { arguments: ['batch-instruction'], answer: 'order-state' },
+      ...ofOrder.updates,
+    },
     queries: { [BEGIN_UPDATE]: { arguments: begin, answer: 'order-differences' }, ...ofOrder.queries },
     ...(ofOrder.signals && { signals: ofOrder.signals }),
   };
@@ -252,6 +268,11 @@ export const WORKFLOWS: Readonly<Record<string, WorkflowTypes>> = {
       [BATCH_MESSAGES.stop]: instruction,
     },
     queries: { [BATCH_MESSAGES.state]: { arguments: [], answer: 'batch-state' } },
+  },
+  [ACCOUNT_STOP_WORKFLOW]: {
+    input: 'account-stop-input',
+    result: 'account-stop',
+    updates: { [STOP_ACCOUNT_UPDATE]: instruction, [RESUME_ACCOUNT_UPDATE]: instruction },
   },
   [SCHEDULED_BATCH_WORKFLOW]: { input: 'scheduled-batch-input', result: 'batch-result' },
   [RECONCILE_WORKFLOW]: { input: 'reconcile-input', result: 'reconcile-result' },

@@ -81,7 +81,7 @@ function checked(known: Approvers | undefined, input: CheckSignatureInput): Sign
   if (text === undefined || !verify(null, Buffer.from(text), approver.key, Buffer.from(value, 'base64'))) {
     return refused('signature: is not of this choice for this run. Look again, and sign what is shown then');
   }
-  const right = update === 'decide' ? 'decide' : 'approve';
+  const right = update === 'approve' || update === 'resume' ? 'approve' : 'decide';
   if (!approver.may.has(right)) return refused(`signature: ${approver.person} may not ${right} for account ${account}`);
   if ('by' in choice && choice.by === approver.person) return { kind: 'signed', keyId };
   return refused(`by: this key is of ${approver.person}, who must say so`);

@@ -9,6 +9,7 @@ import type { Protections } from '../temporal/published.js';
 import type { FormatChecks } from '../validation/field-errors.js';
 import { invalidOrder, type KeyRefusals } from './failures.js';
 import type { GroupedLookUps } from './order/grouped-look-ups.js';
+import type { Stops } from './stops.js';
 
 /** Account as activities use it. */
 export interface Account extends UsedAccount {
@@ -24,6 +25,8 @@ export interface Account extends UsedAccount {
   formatChecks?: FormatChecks;
   /** Workflows that were told that the service refuses the key. Absent before the first refusal. */
   keyRefusals?: KeyRefusals;
+  /** Absent before the first create. */
+  stops?: Stops;
 }
 
 /** Dependencies that activities get from their worker. */
@@ -38,6 +41,8 @@ export interface ActivityDeps {
   others?: (account: string) => readonly Protections[];
   /** Throws unless the server still waits for this attempt; see order/create-attempt.ts. */
   confirmAttempt: (details: unknown) => Promise<void>;
+  /** Returns why an account is stopped; see stops.ts. Absent = never. */
+  readStop?: (account: string) => Promise<string | undefined>;
   /** See only-attempt.ts. Absent without required encryption, where forging needs no copy. */
   isCopied?: () => Promise<boolean>;
   /** If absent, orders get no callback URL and are only polled. */

@@ -21,11 +21,13 @@ import { whereInLineActivity, whySilentActivity } from './order/why-silent.js';
 import { readServiceActivity } from './read-service.js';
 import { proveBalancesActivity, readBalancesActivity, reportReconcileActivity } from './reconcile/reconcile-account.js';
 import { reconcileDayActivity } from './reconcile/reconcile-day.js';
+import { awaitResumeActivity } from './stops.js';
 
 export { type Account, type ActivityDeps, SharedRates } from './deps.js';
 export { isCopied } from './only-attempt.js';
 export { confirmAttempt } from './order/create-attempt.js';
 export { GroupedLookUps } from './order/grouped-look-ups.js';
+export { readStop } from './stops.js';
 
 /** Wraps an activity whose answer holds an order: leaves out usual values. */
 const lean =
@@ -54,6 +56,7 @@ export const createActivities = (deps: ActivityDeps) => ({
   proveBalances: proveBalancesActivity(deps),
   reportReconcile: reportReconcileActivity(deps),
   findAddress: findAddressActivity(deps),
+  awaitResume: awaitResumeActivity(deps),
   planBatch: namingReceivers(deps, planBatchActivity(deps)),
   sendBatchRows: sendBatchRowsActivity(deps),
   reportBatch: reportBatchActivity(deps),

@@ -11,6 +11,7 @@ import { DECIDE_ACTIONS, type DecideAction, type Decision, type OrderState } fro
 import { ORDER_TYPES, workflowTypeOf } from '../contract/order/types.js';
 import { SHOWN_STATUSES } from '../contract/service-objects.js';
 import { withoutWallets } from '../contract/shown-json.js';
+import { instructionBody } from './accounts.js';
 import { cancelledOrder, decidedOrder, orderBody, orderPage } from './bodies.js';
 import { actorOf, allowedAccount, type Caller, requireAmounts, requireOrder } from './callers.js';
 import { accountQuery, answers, bodyBy, idParams, queryFlag, queryNumber } from './documents.js';
@@ -80,7 +81,7 @@ async function showOrder(orders: PaymentOrders, handle: OrderHandle): Promise<un
 }
 
 /** Decisions that may move money. */
-const MOVING: readonly DecideAction[] = ['resend', 'finish', 'revert', 'approve'];
+const MOVING: readonly DecideAction[] = ['resend', 'finish', 'revert', 'approve', 'release'];
 
 /** Decisions about what an order left. Another amount may be left than the order asked for. */
 const OF_REST: readonly DecideAction[] = ['finish', 'revert'];
@@ -178,6 +179,29 @@ export function addOrderDecisions(api: Api, orders: PaymentOrders): void {
       await requireDecidable(caller, orders, handle, decision);
       const { orderId, account } = handle;
       return withoutWallets({ orderId, account, state: shownState(await handle.decide(decision)) });
+    },
+  });
+
+  api.post('/v1/orders/:id/hold', {
+    config: { verbs: ['decide'] },
+    schema: {
+      summary: 'Holds an order that is not sent yet',
+      description: 'It parks with the decisions release and refuse. An order that was or may have been sent refuses.',
+      params: idParams,
+      querystring: orderQuery,
+      body: instructionBody,
+      response: answers({
+        200: ['The state after it', decidedOrder],
+        404: 'No such order',
+        409: 'Refused: it was sent, may have been sent, or has ended',
+      }),
+    },
+    handler: async (request) => {
+      const { caller, params, query } = request;
+      const handle = handleOf(orders, caller, params.id, query);
+      const given = bodyBy(request, instructionBody);
+      const state = await handle.hold({ ...given, by: actorOf(caller, 'by', given.by) });
+      return withoutWallets({ orderId: handle.orderId, account: handle.account, state: shownState(state) });
     },
   });
 

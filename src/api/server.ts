@@ -14,6 +14,7 @@ import { createAllowance } from '../http-port/allowance.js';
 import { openPort, type Port } from '../http-port/port.js';
 import { checkedBy } from '../validation/field-errors.js';
 import { readJson } from '../validation/json-input.js';
+import { addAccountRoutes } from './accounts.js';
 import { addBatchFileRoutes } from './batch-files.js';
 import { addBatchRoutes } from './batches.js';
 import { authenticate, type Caller, requireVerb } from './callers.js';
@@ -177,6 +178,7 @@ export function createApi({ orders, keys, log, whyNotReady, within, onAnswer, ..
     addBatchRoutes(api, orders);
     addBatchFileRoutes(api, orders);
     addServiceRoutes(api, orders);
+    addAccountRoutes(api, orders);
     addEventRoutes(api, orders);
   });
   return app;

@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NotWrittenError, systemCodeOf } from '../contract/failures.js';
+import type { SignedUpdate } from '../contract/signature.js';
 
 /** The entry may not be on the disk, so its action must not happen. */
 export class AuditNotWrittenError extends NotWrittenError {
@@ -183,7 +184,7 @@ async function withFile(path: string, flags: string | number, use: (handle: File
 }
 
 /** Events of the record: a create that is about to be sent, or a person's request. */
-export type AuditEvent = 'send' | 'decide' | 'approve' | 'resume' | 'pause' | 'stop';
+export type AuditEvent = 'send' | SignedUpdate | 'pause' | 'stop';
 
 /** Entry before it has a place in a file. Its maker masks all texts. */
 export interface AuditEntry {

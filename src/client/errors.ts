@@ -15,7 +15,7 @@ export { ConfigError, PayloadDecryptionError, TemporalSetupError, TemporalUnreac
  * Subject of an error. Ids: 'received' has an order_uuid, a schedule its plan, an address its
  * reference, a read or a reconciliation its account.
  */
-export type Subject = 'order' | 'received' | 'batch' | 'schedule' | 'address' | 'read' | 'reconcile';
+export type Subject = 'order' | 'received' | 'batch' | 'account' | 'schedule' | 'address' | 'read' | 'reconcile';
 
 /** Error about one subject. `id` is undefined for the check of a batch without an id. */
 abstract class SubjectError<S extends Subject> extends Error {
@@ -160,7 +160,7 @@ export class UnknownIdError extends SubjectError<'order' | 'received' | 'batch' 
  * A decision, cancellation, instruction or restart was refused, and nothing changed. `undecided`:
  * the order is open, or may be.
  */
-export class RefusedError extends SubjectError<'order' | 'received' | 'batch'> {
+export class RefusedError extends SubjectError<'order' | 'received' | 'batch' | 'account'> {
   readonly kind = 'refused';
 
   constructor(

@@ -3,6 +3,7 @@ import {
   CREATED_UPDATE,
   DECIDE_UPDATE,
   FINAL_UPDATE,
+  HOLD_UPDATE,
   ORDER_STATE_QUERY,
   orderWorkflowId,
   parseAfterEndWorkflowId,
@@ -11,6 +12,7 @@ import {
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { Order } from '../contract/service-objects.js';
+import type { Instruction } from './accounts.js';
 import type { WaitOptions } from './bounded.js';
 import { RefusedError } from './errors.js';
 import { resultOfRun } from './history.js';
@@ -103,6 +105,16 @@ export class OrderHandle extends RemoteRun<OrderWorkflow> {
     const decide = async () =>
       this.tell<OrderState>(DECIDE_UPDATE, await this.chosen('decide', decision, { signer }), wait);
     return this.within(wait, decide, 'decide');
+  }
+
+  /**
+   * Holds an order that is not sent yet, until a person decides `release` or `refuse`; returns the
+   * new state. Throws RefusedError if it was or may have been sent, and as `decide` does.
+   */
+  hold(instruction: Instruction, { signer, ...wait }: WaitOptions & SignOptions = {}): Promise<OrderState> {
+    const hold = async () =>
+      this.tell<OrderState>(HOLD_UPDATE, await this.chosen(HOLD_UPDATE, instruction, { signer }), wait);
+    return this.within(wait, hold, HOLD_UPDATE);
   }
 
   /** Requests that nothing more is sent. An unsent order ends as OrderCancelled. */

@@ -11,7 +11,7 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { type FieldError, INVALID_INPUT, messageOf } from '../contract/failures.js';
-import { ORDERS_TASK_QUEUE, searchAttribute } from '../contract/names.js';
+import { DECIDE_UPDATE, ORDERS_TASK_QUEUE, searchAttribute } from '../contract/names.js';
 import { CHECK_TIMEOUT_MS, type Signature, type SignedRun, type SignedUpdate } from '../contract/signature.js';
 import { bounded, pause, type WaitOptions } from './bounded.js';
 import {
@@ -137,7 +137,7 @@ export abstract class RemoteRun<W extends Workflow> {
   tell<T>(update: string, argument: object, { timeoutMs = ANSWER_TIMEOUT_MS, signal }: WaitOptions = {}): Promise<T> {
     const options = { args: [argument] as [object], updateId: randomUUID() };
     const { subject, id } = this.#about;
-    const request = subject === 'batch' ? 'instruction' : 'decision';
+    const request = update === DECIDE_UPDATE ? 'decision' : 'instruction';
     const refusal = (reason: string) => new RefusedError(subject, id, request, reason);
     const call = async (): Promise<T> => {
       try {

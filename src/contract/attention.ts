@@ -26,6 +26,10 @@ export const ATTENTION_WORDS = {
     never: `${NOT_AGAIN}: this one can still be sent.`,
     todo: 'Correct what the reason names, then decide.',
   },
+  held: {
+    never: `${NOT_AGAIN}: once released, both would be paid.`,
+    todo: 'Ask whoever held it, or read the rule that the reason names. If the payment is still wanted, choose release, otherwise refuse.',
+  },
   'over-cap': {
     never: `${NOT_AGAIN}: once approved, both would be paid.`,
     todo: 'Ask whoever started this order whether the amount is right.',
@@ -82,6 +86,8 @@ export type OrderAttention = keyof typeof ATTENTION_WORDS;
 const OTHER_CODES = [
   // A program without the payload keys started a workflow.
   'foreign-start',
+  // Accounts.
+  'account-stopped',
   // Batches.
   'approval',
   'batch-paused',
@@ -129,6 +135,7 @@ export function attentionWords(code: OrderAttention, choices: readonly DecisionC
 export const DECISION_WORDS = {
   resend: 'looks again, then sends the same order id again',
   'close-absent': 'proves again that the service has no such order, then ends this one',
+  release: 'sends it if all checks still allow that',
   refuse: 'ends it without sending it',
   accept: 'ends the order as it is; what is left stays on the balance',
 } as const satisfies Partial<Record<DecideAction, string>>;

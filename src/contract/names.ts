@@ -29,6 +29,8 @@ export const SCHEDULED_BATCH_WORKFLOW = 'scheduledBatch';
 export const RECONCILE_WORKFLOW = 'reconcile';
 /** Delivers the events of one workflow. */
 export const DELIVER_EVENTS_WORKFLOW = 'deliverEvents';
+/** Open while an account is stopped. */
+export const ACCOUNT_STOP_WORKFLOW = 'accountStop';
 
 /** Signal with more events to deliver. */
 export const EVENTS_SIGNAL = 'events';
@@ -46,6 +48,14 @@ export const FINAL_UPDATE = 'final';
 export const BEGIN_UPDATE = 'begin';
 /** Update with a person's decision on a parked order. */
 export const DECIDE_UPDATE = 'decide';
+
+/** Update that holds an unsent order. */
+export const HOLD_UPDATE = 'hold';
+/** Updates of the workflow `accountStop`. */
+export const STOP_ACCOUNT_UPDATE = 'stopAccount';
+export const RESUME_ACCOUNT_UPDATE = 'resumeAccount';
+/** Memo of a stopped account: who stopped it, why and when. Workers read it before every send. */
+export const STOP_MEMO = 'stop';
 
 /** Keys of the custom search attributes that every namespace needs. */
 export const searchAttribute = {
@@ -115,6 +125,7 @@ export const reconcileWorkflowId = (account: string): string => `reconcile:${acc
 export const readWorkflowId = (account: string, random: string): string => `read:${account}:${random}`;
 const AFTER_END = 'after-end:';
 export const afterEndWorkflowId = (ended: string): string => `${AFTER_END}${ended}`;
+export const accountStopWorkflowId = (account: string): string => `stop:${account}`;
 export const deliveryWorkflowId = (workflowId: string): string => `events:${workflowId}`;
 
 /** Maximum follow-ups to search for. A person decided each one after the first. */

@@ -23,8 +23,8 @@ export function signatureProblem(signature: unknown): string | undefined {
   return fits && Object.keys(others).length === 0 ? undefined : 'signature: must be {keyId, value}, both texts';
 }
 
-/** The updates that are signed: a decision on an order, the approval of a batch's plan, and the resume of a batch. */
-export const SIGNED_UPDATES = ['decide', 'approve', 'resume'] as const;
+/** Updates that are signed. `approve` and `resume` are of batches, and need the right to approve. */
+export const SIGNED_UPDATES = ['decide', 'hold', 'stopAccount', 'resumeAccount', 'approve', 'resume'] as const;
 
 export type SignedUpdate = (typeof SIGNED_UPDATES)[number];
 

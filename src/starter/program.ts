@@ -30,6 +30,7 @@ import { addReplayVerb } from './replay-verb.js';
 import { type Act, type Report, reportOfError, type StarterIo, type Verbs, withoutValue } from './report.js';
 import { addScheduleVerbs } from './schedule-verbs.js';
 import { addServiceVerbs } from './service-verbs.js';
+import { addAccountVerbs, addHoldVerb } from './stop-verbs.js';
 
 const EXIT_CODES = `
 Exit codes:
@@ -64,7 +65,7 @@ function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
 }
 
 function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
-  const order = program.command('order').description('orders: check, start, show, wait, decide, list');
+  const order = program.command('order').description('orders: check, start, show, wait, hold, decide, list');
   addStart(order, io, verbs);
   addCheckVerb(order, io, verbs);
   type OneOptions = OneOrderOptions & { timeout?: number };
@@ -78,6 +79,7 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
     watch(io, followed(io, handle), { timeoutMs: timeout }),
   );
   addDecideVerb(order, io, verbs);
+  addHoldVerb(order, verbs);
   const list = order
     .command('list')
     .description('orders known to Temporal, newest first')
@@ -118,6 +120,7 @@ function buildProgram(io: StarterIo, run: (act: Act, typed: never[]) => Promise<
   addBatchVerbs(program, io, verbs);
   addScheduleVerbs(program, io, verbs);
   addServiceVerbs(program, io, verbs);
+  addAccountVerbs(program, io, verbs);
   addEventVerbs(program, io, verbs);
   addReconcileVerb(program, io, verbs);
   addAuditVerb(program, verbs);

@@ -5,6 +5,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Account } from '../activities/index.js';
 import type { Monitoring } from '../config.js';
 import {
+  ACCOUNT_STOP_WORKFLOW,
   BULK_WITHDRAW_WORKFLOW,
   DELIVER_EVENTS_WORKFLOW,
   DEPOSIT_ADDRESS_WORKFLOW,
@@ -85,6 +86,15 @@ function countAll(registry: Registry, client: Client, accounts: Running['account
       }
     },
   });
+  new Gauge({
+    name: 'payment_service_stopped',
+    help: '1: this worker sends no create of the account, as it saw at its last send or look',
+    labelNames: ['account'],
+    registers,
+    collect() {
+      for (const [account, { stops }] of accounts) this.set({ account }, stops?.lastWhy === undefined ? 0 : 1);
+    },
+  });
   const count = (message: unknown): void => {
     const { account, operation, answer, seconds } = message as Answered;
     requests.observe({ account, operation, answer }, seconds);
@@ -108,6 +118,7 @@ const OUR_TYPES: ReadonlySet<string> = new Set([
   RECEIVED_DEPOSIT_WORKFLOW,
   ORDER_AFTER_END_WORKFLOW,
   DEPOSIT_ADDRESS_WORKFLOW,
+  ACCOUNT_STOP_WORKFLOW,
   BULK_WITHDRAW_WORKFLOW,
   SCHEDULED_BATCH_WORKFLOW,
   RECONCILE_WORKFLOW,

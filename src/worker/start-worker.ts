@@ -9,7 +9,7 @@ import {
   Worker,
   type WorkerOptions,
 } from '@temporalio/worker';
-import { type ActivityDeps, confirmAttempt, createActivities, isCopied } from '../activities/index.js';
+import { type ActivityDeps, confirmAttempt, createActivities, isCopied, readStop } from '../activities/index.js';
 import { AuditRecord } from '../audit/audit-record.js';
 import { encryptionMode, type WorkflowCode, workerConverter, workflowCode } from '../bundle/bundle.js';
 import type { WorkerConfig } from '../config.js';
@@ -133,7 +133,7 @@ export async function createWorkers(
   const traced = config.traced ? [(await import('./tracing.js')).traceActivities] : [];
   const { failovers, others } = live ?? {};
   const activities = createActivities({
-    ...{ ...config, ...audit, ...copies, ...clock, accounts, others },
+    ...{ ...config, ...audit, ...copies, ...clock, accounts, others, readStop },
     failedOverAtMs: () => failovers?.newestMs,
     confirmAttempt: async (details) => void (await Promise.all([confirmAttempt(details), failovers?.lookBeforeSend()])),
   });

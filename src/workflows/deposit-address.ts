@@ -117,10 +117,20 @@ async function findAfter(
       return found ?? resolveAddress(run, answer.timedOut ?? false);
     }
     case 'notSent':
+      if (answer.stopped) return untilResumed(run, answer.reason);
       return waitToCreate(run, answer.reason, answer.retryAfterMs);
     case 'rejected':
       return maySent ? resolveAddress(run, false) : findAddress(run, 'Refused: is it there?');
   }
+}
+
+/** Waits until the account is resumed, without attention. null = try again. */
+async function untilResumed({ account }: AddressRun, why: string): Promise<null> {
+  setCurrentDetails(`waiting: ${why}`);
+  const summary = 'The account is stopped: until it is resumed';
+  await proxyActivities<Activities>({ ...readOnly(account), summary }).awaitResume({ account });
+  setCurrentDetails('');
+  return null;
 }
 
 /** A create without an answer may have made the address; bad input made none. */

@@ -1,10 +1,13 @@
 import { ApplicationFailure, type UpdateInput, type WorkflowInterceptors } from '@temporalio/workflow';
 import { BATCH_MESSAGES } from '../contract/batch/batch.js';
-import { DECIDE_UPDATE } from '../contract/names.js';
+import { DECIDE_UPDATE, HOLD_UPDATE, RESUME_ACCOUNT_UPDATE, STOP_ACCOUNT_UPDATE } from '../contract/names.js';
 import { EncodedFailures } from '../contract/refused.js';
 
 const NAMED: Readonly<Record<string, string>> = {
   [DECIDE_UPDATE]: 'runId',
+  [HOLD_UPDATE]: 'runId',
+  [STOP_ACCOUNT_UPDATE]: 'runId',
+  [RESUME_ACCOUNT_UPDATE]: 'runId',
   [BATCH_MESSAGES.approve]: 'runId',
   [BATCH_MESSAGES.resume]: 'pausedAt',
 };

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { shareOf } from '../../src/worker/limit-shares.js';
-import { type Lab, openLab } from '../support/lab.js';
+import { orderInput } from '../support/inputs.js';
+import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { endProcesses, type Process } from './process.fixture.js';
 import { startVersion, temporal, untilShares } from './versions.fixture.js';
 
@@ -8,8 +10,10 @@ const LIMIT = { PAYMENT_REQUESTS_PER_SECOND: '40' };
 const WORKER = 'src/worker.ts';
 
 let lab: Lab;
+let worker: Process;
 beforeAll(async () => {
   lab = await openLab({ workers: false });
+  worker = await startVersion(lab, WORKER, undefined, LIMIT);
 });
 afterAll(async () => {
   await endProcesses();
@@ -25,12 +29,34 @@ const setLimit = (limit: string) =>
   );
 
 test('an operator slows an account down by its queue, without a restart, and lets it go again', async () => {
-  const worker = await startVersion(lab, WORKER, undefined, LIMIT);
   await shares(worker, shareOf(40, 1));
   await setLimit('8');
   await shares(worker, shareOf(8, 1));
   await setLimit('default');
   await shares(worker, shareOf(40, 1));
+});
+
+test('the limit 0 stops the creates within 2 s and nothing else, until it is lifted', async () => {
+  await shares(worker, shareOf(40, 1));
+  const ids = Array.from({ length: 60 }, (_, index) => newOrderId(`zero-${index}`));
+  const following = newOrderId('following');
+  const followed = await lab.orders.start('withdraw', orderInput('withdraw', following, { marker: 'after_ms=6000' }));
+  await followed.created();
+  const handles = await Promise.all(ids.map((id) => lab.orders.start('withdraw', orderInput('withdraw', id))));
+  const creates = () => lab.sandbox.requests().filter(({ path }) => path.endsWith('/order/withdraw'));
+  await vi.waitFor(() => expect(creates().length).toBeGreaterThan(10), { timeout: 20_000, interval: 10 });
+  await setLimit('0');
+  const stoppedAtMs = Date.now();
+  expect((await followed.result()).outcome).toBe('completed');
+  expect(Object.keys(await lab.orders.balances('default', { timeoutMs: 10_000 }))).toContain('usd');
+  await sleep(8_000);
+  const times = creates().map(({ atMs }) => atMs - stoppedAtMs);
+  process.stdout.write(`${times.length} creates, the last ${Math.max(...times)} ms after the limit 0\n`);
+  expect(times.filter((ms) => ms > 2_000)).toEqual([]);
+  expect(times.length).toBeLessThan(ids.length);
+  await setLimit('default');
+  for (const handle of handles) expect((await handle.result({ timeoutMs: 60_000 })).outcome).toBe('completed');
+  expect(Math.max(...Object.values(lab.sandbox.stats().executedByOrderId))).toBe(1);
   worker.kill('SIGTERM');
   expect(await worker.exited).toBe(0);
 });

@@ -50,7 +50,7 @@ export function createAddressActivity(deps: ActivityDeps) {
     try {
       const created = await service.createDepositAddress(
         { ...address, callback_url: url },
-        { beforeSend: () => confirmSend(deps, deadline, {}) },
+        { beforeSend: () => confirmSend(deps, account, deadline, {}) },
       );
       if (created.callback_url === null || created.callback_url === url) {
         return { kind: 'created', address: shownAddress(created) };
@@ -64,6 +64,7 @@ export function createAddressActivity(deps: ActivityDeps) {
 
 function answerOfError(error: unknown, inForce: InForce): CreateAddressAnswer {
   const verdict = verdictOfError(error, inForce);
+  if (verdict.kind === 'notSent' && verdict.stopped) return verdict;
   if (verdict.kind === 'rejected' || verdict.kind === 'uncertain') return verdict;
   return notSent('the create was not sent', error);
 }

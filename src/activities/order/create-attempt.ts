@@ -2,13 +2,17 @@ import { activityInfo, getClient } from '@temporalio/activity';
 import type { ActivitySerializationContext } from '@temporalio/common';
 import { AuditNotWrittenError } from '../../audit/audit-record.js';
 import { callbackUrl } from '../../contract/callback-url.js';
+import { echoDifferences } from '../../contract/differences/echo.js';
+import { isFormOfId } from '../../contract/names.js';
 import type { CreateOrderInput, CreateVerdict } from '../../contract/order/activities.js';
 import type { OrderInput } from '../../contract/order/input-and-result.js';
 import type { CreateRequest } from '../../contract/order/request.js';
+import type { Order } from '../../contract/service-objects.js';
 import { NotSentError, RateLimitedError, RejectedError, UnexpectedStatusError } from '../../payment-service/errors.js';
-import type { ActivityDeps } from '../deps.js';
+import type { Account, ActivityDeps } from '../deps.js';
 import { reasonOf } from '../failures.js';
 import type { InForce } from '../protections.js';
+import { stopped, stopsOf } from '../stops.js';
 
 /**
  * Throws if the server gave this attempt up, cancelled or paused it, and stores `details` there. A
@@ -43,18 +47,21 @@ export class GivenUpError extends Error {
  * Throws GivenUpError.
  */
 export async function confirmSend(
-  { confirmAttempt, isCopied }: ActivityDeps,
+  deps: ActivityDeps,
+  account: Account,
   deadline: AttemptDeadline,
   details: object,
   times?: SendTimes,
 ): Promise<void> {
+  const { confirmAttempt, isCopied } = deps;
   const tooOld = (): never => {
     throw new GivenUpError();
   };
   if (await isCopied?.().catch(tooOld)) {
     throw new GivenUpError({ kind: 'uncertain', reason: 'this attempt is a copy of one that may have sent' });
   }
-  await confirmAttempt(details).catch(tooOld);
+  const [why] = await Promise.all([stopsOf(deps, account).why(), confirmAttempt(details)]).catch(tooOld);
+  if (why) throw new GivenUpError(stopped(why));
   const late = await times?.tooLate();
   if (late) throw new GivenUpError(late);
   // Checked last, because waits for the rate limit and the server come before.
@@ -165,6 +172,15 @@ export function verdictOfError(error: unknown, { notExecutedStatuses }: InForce)
   }
   // 429, 5xx, time-out, reset, redirect, 401, garbage: the create may have reached the service.
   return { kind: 'uncertain', reason: `the create got no clear answer (${reasonOf(error)})`, ...retryAfterOf(error) };
+}
+
+/** Returns the verdict of a 200. It counts only if it shows our order. */
+export function verdictOfAnswer({ type }: CreateOrderInput, request: CreateRequest, order: Order): CreateVerdict {
+  const { hard, soft } = echoDifferences(type, request, order);
+  if (hard.length === 0) return { kind: 'accepted', order, ...(soft.length > 0 && { soft }) };
+  const reason = `the create was answered with another order (${hard.join(', ')})`;
+  const isOurs = hard.join() === 'order_id' && isFormOfId(order.user_order_id, request.order_id);
+  return { kind: 'uncertain', reason, ...(isOurs && { underOtherId: order }) };
 }
 
 /** Returns the service's retry time in ms as a field to spread; {} without one. */

@@ -1,8 +1,6 @@
 import { activityInfo, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { echoDifferences } from '../../contract/differences/echo.js';
 import { describeFieldErrors } from '../../contract/failures.js';
-import { isFormOfId } from '../../contract/names.js';
 import {
   type Circumstances,
   type CreateAnswer,
@@ -13,7 +11,6 @@ import {
 import type { RunInput } from '../../contract/order/input-and-result.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import { isRefused, type Refused } from '../../contract/refused.js';
-import type { Order } from '../../contract/service-objects.js';
 import { isOrderId } from '../../payment-service/queries.js';
 import { PayloadDecryptionError } from '../../temporal.js';
 import { validateOrderInput } from '../../validation/order-input.js';
@@ -23,6 +20,7 @@ import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { invalidOrder } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';
 import { protectionsIn, type Restored, tooSoonAfterRestore } from '../protections.js';
+import { stopped, stopsOf } from '../stops.js';
 import {
   AttemptDeadline,
   confirmSend,
@@ -31,6 +29,7 @@ import {
   notSentBecause,
   readSendTimes,
   type SendTimes,
+  verdictOfAnswer,
   verdictOfError,
   wireRequest,
 } from './create-attempt.js';
@@ -132,6 +131,10 @@ interface Sending extends Checked {
 
 async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
   const { deps, account, attempt, request, invalid, deadline, tooSoon } = sending;
+  const stops = stopsOf(deps, account);
+  const whyStopped = async () => (sendGate(attempt) ? undefined : stops.stillWhy());
+  const before = await whyStopped();
+  if (before) return stopped(before);
   let times: SendTimes;
   try {
     times = await readSendTimes(deps, attempt, request, deadline);
@@ -149,6 +152,8 @@ async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
     for (;;) {
       // If something may have been sent, this order is probed at once and alone.
       const heldUp = attempt.permission === 'first' && (await place.near());
+      const since = heldUp ? await whyStopped() : undefined;
+      if (since) return stopped(since);
       const refused = await refusedByProbe(sending, { stale, heldUp, times });
       if (refused) return refused;
       if (await place.take(freshUntilMs(account))) break;
@@ -252,7 +257,7 @@ async function send(sending: Sending, times: SendTimes): Promise<CreateVerdict> 
       beforeSend: async () => {
         // First, so that a slow disk does not age the confirmed attempt.
         await recordSend(deps, attempt, request);
-        await confirmSend(deps, deadline, pinned, times);
+        await confirmSend(deps, account, deadline, pinned, times);
         sending.pinned = pinned;
         // Temporal failed over after the attempt began, so the probe proves nothing.
         if (await tooSoonAfterRestore(deps, account, attempt.type)) throw new GivenUpError();
@@ -267,13 +272,4 @@ async function send(sending: Sending, times: SendTimes): Promise<CreateVerdict> 
     if (verdict.kind === 'uncertain') witnesses.noteUnclear(request.order_id);
     return verdict;
   }
-}
-
-/** Returns the verdict of a 200. It counts only if it shows our order. */
-function verdictOfAnswer({ type }: CreateOrderInput, request: CreateRequest, order: Order): CreateVerdict {
-  const { hard, soft } = echoDifferences(type, request, order);
-  if (hard.length === 0) return { kind: 'accepted', order, ...(soft.length > 0 && { soft }) };
-  const reason = `the create was answered with another order (${hard.join(', ')})`;
-  const isOurs = hard.join() === 'order_id' && isFormOfId(order.user_order_id, request.order_id);
-  return { kind: 'uncertain', reason, ...(isOurs && { underOtherId: order }) };
 }

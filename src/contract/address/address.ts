@@ -33,7 +33,8 @@ export type CreateAddressAnswer =
   | ({ kind: 'created' } & FoundAddress)
   | ({ kind: 'found' } & FoundAddress)
   | { kind: 'rejected'; excerpt?: string }
-  | { kind: 'notSent'; reason: string; retryAfterMs?: number }
+  /** `stopped`: the account is stopped. The address waits for the resume. */
+  | { kind: 'notSent'; reason: string; retryAfterMs?: number; stopped?: true }
   /**
    * `retryAfterMs`: a 429, which does not count as a create. `resetRun`: this run sent nothing, but
    * the run before the reset may have a create in flight.

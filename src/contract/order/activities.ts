@@ -71,6 +71,8 @@ export interface CreateOrderInput {
   startedAtMs: number;
   /** An operator permits the send although the delay has passed. */
   late?: true;
+  /** Rules whose hold a person has released. */
+  released?: readonly string[];
   /** Lowest caps of earlier attempts, by currency. */
   caps?: Record<string, string>;
   /** A follow-up whose parent workflow is the order it extends. */
@@ -92,11 +94,14 @@ export type CreateVerdict =
   | { kind: 'adopted'; order: Order; soft?: string[]; aboveCap?: string }
   | { kind: 'conflict'; order: Order; differences: string[] }
   | ({ kind: 'duplicates' } & DuplicateOrders)
-  | { kind: 'notSent'; reason: string }
+  /** `stopped`: the account is stopped. The order waits for the resume. */
+  | { kind: 'notSent'; reason: string; stopped?: true }
   | { kind: 'rateLimited'; retryAfterMs: number }
   /** `excerpt`: the service's answer, masked. */
   | { kind: 'rejected'; excerpt?: string }
   | ({ kind: 'overCap'; reason: string } & ApprovedAmount)
+  /** A rule holds it until a person releases it. `rule`: its name, which a release names. */
+  | { kind: 'held'; reason: string; rule: string }
   /** Nothing was sent: the basis of a follow-up has changed, or the latest send time is over. */
   | { kind: 'stale'; reason: string }
   /**

@@ -39,6 +39,7 @@ export const DECIDE_ACTIONS = [
   'revert',
   'accept',
   'approve',
+  'release',
   'refuse',
 ] as const;
 

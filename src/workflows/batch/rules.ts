@@ -1,4 +1,4 @@
-import { type AttentionCode, isPlaceholder, WHY, YOUR_NAME } from '../../contract/attention.js';
+import { type AttentionCode, WHY, YOUR_NAME } from '../../contract/attention.js';
 import {
   asFailed,
   type BatchApproval,
@@ -13,6 +13,7 @@ import {
 } from '../../contract/batch/batch.js';
 import { maskName } from '../../contract/masking.js';
 import { signatureProblem } from '../../contract/signature.js';
+import { folded, instructionProblem, nameProblem } from '../instruction.js';
 import type { BatchRun } from './state.js';
 
 /* Rules of a batch that need no runtime. The double for unit tests uses them, too. */
@@ -100,25 +101,6 @@ export function uncovered({ currencies }: BatchPlan, isApproved: boolean): strin
 export const repeated = ({ approvals = [] }: Batch, name: string | undefined): string | undefined =>
   approvals.some(({ by }) => by === name) ? 'by: has approved it already; another person must, too' : undefined;
 
-const MAX_NAME_LENGTH = 120;
-const MAX_REASON_LENGTH = 500;
-
-/** Returns one form of names that look the same. */
-const folded = (name: string): string => name.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
-
-function textProblem(field: string, value: unknown, maxLength: number): string | undefined {
-  if (typeof value !== 'string' || value.trim() === '') return `${field}: required`;
-  if (isPlaceholder(value)) return `${field}: must be your own, in place of ${value.trim()}`;
-  if (value.length > maxLength) return `${field}: longer than ${maxLength} characters`;
-  return /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(value) ? `${field}: contains control characters` : undefined;
-}
-
-function nameProblem(by: unknown): string | undefined {
-  const problem = textProblem('by', by, MAX_NAME_LENGTH);
-  if (problem) return problem;
-  return folded(String(by)) === BY_ITSELF ? 'by: is not a person' : undefined;
-}
-
 /** Returns why an approval is refused. Accepts any argument. */
 export function approvalRefusal(run: Batch, approval: BatchApproval | undefined): string | undefined {
   const approved = run.approvedBy !== undefined && `it was approved by ${maskName(run.approvedBy)}`;
@@ -139,11 +121,6 @@ export const starterProblem = ({ input }: Batch, by: string): string | undefined
   folded(by) === folded(String(input.startedBy))
     ? `${maskName(by)} started this batch, so somebody else must approve it`
     : undefined;
-
-const instructionProblem = (instruction: BatchInstruction | undefined): string | undefined =>
-  nameProblem(instruction?.by) ??
-  textProblem('reason', instruction?.reason, MAX_REASON_LENGTH) ??
-  signatureProblem(instruction?.signature);
 
 export function pauseRefusal(run: Batch, instruction: BatchInstruction | undefined, busy?: string): string | undefined {
   if (!maySend(run)) return `nothing is left to be sent, the batch is ${run.phase}`;

@@ -21,6 +21,9 @@ export type Outcome =
   | { kind: 'notSent'; why: string; waitMs: number; isLimited: boolean }
   | ({ kind: 'blocked' } & NonNullable<Facts['blocked']>)
   | { kind: 'takenBack' }
+  /** The account is stopped, and later resumed. */
+  | { kind: 'stopped'; why: string }
+  | { kind: 'resumed' }
   /** An operator permits a send, in the run `readIn`. */
   | { kind: 'permitted'; readIn: string }
   | { kind: 'unblocked' }
@@ -62,8 +65,14 @@ export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
     }
     case 'blocked': {
       const { kind: _, ...blocked } = outcome;
-      return { ...facts, looked: false, blocked };
+      // A person's hold stays. After its release, the next attempt finds the cap or rule again.
+      const isHeld = facts.blocked?.by === 'hold' && outcome.by !== 'stale';
+      return { ...facts, looked: false, blocked: isHeld ? facts.blocked : blocked };
     }
+    case 'stopped':
+      return { ...facts, looked: false, notSent: { why: outcome.why, waitMs: 0, asks: false, isStopped: true } };
+    case 'resumed':
+      return without(facts, 'notSent');
     case 'takenBack':
       return { ...facts, looked: false, notSent: { why: 'it was taken back', waitMs: 0, asks: false } };
     case 'permitted':

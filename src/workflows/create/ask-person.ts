@@ -76,6 +76,11 @@ async function outcomeOf(
       return { kind: 'closing', by, atMs };
     case 'refuse':
       return { kind: 'closing', by, refused: asked.reason, atMs };
+    case 'release': {
+      const { rule } = run.facts.blocked ?? {};
+      if (rule) run.released = [...(run.released ?? []), rule];
+      return { kind: 'unblocked' };
+    }
     case 'approve':
       run.approved = about.kind === 'overCap' ? about.toApprove : undefined;
       return { kind: 'unblocked' };
@@ -159,6 +164,8 @@ function askedAbout(run: OrderRun, about: Question): ParkQuestion {
       const what = wasEverInDoubt(run.facts) ? 'not sent again' : 'nothing was sent';
       return { code: 'not-sent', reason: `${what}: ${about.why}`, allowed: ['resend', 'close-absent'] };
     }
+    case 'held':
+      return { code: 'held', reason: about.why, allowed: ['release', 'refuse'] };
     case 'overCap':
       return { code: 'over-cap', reason: about.why, allowed: ['approve', 'refuse'], toApprove: about.toApprove };
   }

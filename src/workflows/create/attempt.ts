@@ -61,7 +61,7 @@ type Attempted = CreateVerdict & { placeUnknown?: boolean };
 /** Verdicts of a create. Anything else was answered by another activity or by a foreign worker. */
 const VERDICTS: readonly unknown[] = [
   ...(['accepted', 'adopted', 'conflict', 'duplicates', 'rejected', 'uncertain'] as const),
-  ...(['notSent', 'rateLimited', 'overCap', 'stale'] as const),
+  ...(['notSent', 'rateLimited', 'overCap', 'held', 'stale'] as const),
 ] satisfies CreateVerdict['kind'][];
 
 const STRANGE_CREATE =
@@ -79,6 +79,7 @@ function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInp
     ...(permission === 'absent' && absence && { provenIn: absence.readIn }),
     ...(run.sentTo && { sentTo: run.sentTo }),
     ...(run.approved && { approved: run.approved }),
+    ...(run.released && { released: run.released }),
     ...(run.strictest.caps && { caps: run.strictest.caps }),
     ...(isLatePermitted(run) && { late: true }),
     ...(isFollowUp(run) && { followUp: true }),
@@ -140,6 +141,7 @@ function outcomesOf(run: OrderRun, verdict: Attempted, permission: string): Outc
     case 'duplicates':
       return [{ kind: 'seen', seen: duplicateOrders(verdict) }];
     case 'notSent': {
+      if (verdict.stopped) return [{ kind: 'stopped', why: verdict.reason }];
       const waitMs = Math.min(MAX_WAIT_MS, 500 * 2 ** (run.facts.budget.notSent + 1));
       return [{ kind: 'notSent', why: verdict.reason, waitMs, isLimited: false }];
     }
@@ -151,6 +153,8 @@ function outcomesOf(run: OrderRun, verdict: Attempted, permission: string): Outc
       const { kind: _, reason: why, placeUnknown: __, ...toApprove } = verdict;
       return [{ kind: 'blocked', by: 'cap', why, toApprove }];
     }
+    case 'held':
+      return [{ kind: 'blocked', by: 'hold', why: verdict.reason, rule: verdict.rule }];
     case 'stale':
       return [{ kind: 'blocked', by: 'stale', why: verdict.reason }];
     case 'rejected': {

@@ -3,12 +3,12 @@ import { type LookUpAnswer, windowOf } from '../../contract/order/activities.js'
 import { factsOf } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { answersWithin, SEND_TIMEOUT_MS, watch } from '../activity-calls.js';
-import { askForReading, lookUp } from '../ask/ask.js';
+import { ask, askForReading, lookUp } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
 import { close, failureOf, startLookUpsAfterEnd } from '../order/end.js';
 import { emit } from '../order/events.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
-import { isReset, type OrderRun } from '../order/state.js';
+import { isReset, mayHaveSent, type OrderRun } from '../order/state.js';
 import { applyOutcome, record } from './apply-outcome.js';
 import { askPerson, closedAs, look, rejected } from './ask-person.js';
 import { attemptCreate, delayHasPassed, doubtOfReset, latestSendIsOver } from './attempt.js';
@@ -126,9 +126,13 @@ async function lookOnce(create: Create, action: Extract<Action, { do: 'look' }>)
       return isAnswered || isReset() ? reading : { kind: 'absent' };
     }
     case 'waited': {
-      const reason = run.facts.notSent?.why ?? '';
+      const { why: reason = '', isStopped } = run.facts.notSent ?? {};
       const scope = new CancellationScope();
-      const reading = scope.run(() => look(run, `the service: ${reason}`, { summary: `Not sent: ${reason}`, delayMs }));
+      const reading = scope.run(() =>
+        isStopped
+          ? untilResumed(run, reason)
+          : look(run, `the service: ${reason}`, { summary: `Not sent: ${reason}`, delayMs }),
+      );
       const answered = watch(reading);
       await condition(() => answered() || isChanged(create, action));
       if (answered()) return reading;
@@ -136,6 +140,14 @@ async function lookOnce(create: Create, action: Extract<Action, { do: 'look' }>)
       return undefined;
     }
   }
+}
+
+/** Waits until the account is resumed. Costs no history, and raises no attention. */
+async function untilResumed(run: OrderRun, why: string): Promise<undefined> {
+  enterPhase(run, mayHaveSent(run) ? 'uncertain' : 'creating', why);
+  const summary = 'The account is stopped: until it is resumed';
+  await ask(run, { summary }, ({ awaitResume }) => awaitResume({ account: run.account }));
+  record(run, { kind: 'resumed' });
 }
 
 /** Looks up an order that was recovered from the order list, for the first time. Checks the input. */
@@ -154,8 +166,13 @@ async function attempt(create: Create, action: Extract<Action, { do: 'attempt' }
   const { permission } = action;
   // The permission holds while the attempt waits, whatever the budget says.
   if (permission === 'absent') record(run, { kind: 'permitted', readIn: run.answeredIn });
-  const outcomes = await attemptCreate(run, permission, () => !isChanged(create, action));
-  for (const outcome of outcomes) record(run, outcome);
+  run.isAttempting = true;
+  try {
+    const outcomes = await attemptCreate(run, permission, () => !isChanged(create, action));
+    for (const outcome of outcomes) record(run, outcome);
+  } finally {
+    run.isAttempting = false;
+  }
 }
 
 /** Reads absence once: when the proof asks for it, or early after a callback. */

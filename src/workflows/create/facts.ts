@@ -61,10 +61,13 @@ export interface Facts {
   callback: 'none' | 'fresh' | 'seen' | 'fresh again';
   /** The service refused the create with 400. `repeated`: an earlier create was sent before it. */
   refused?: { answer: string; repeated: boolean };
-  /** Why nothing was sent. `waitMs`: wait before the next look-up. `asks`: an operator decides. */
-  notSent?: { why: string; waitMs?: number; asks: boolean };
-  /** Why nothing is sent without an approval ('cap') or at all ('stale'). */
-  blocked?: { by: 'cap' | 'stale'; why: string; toApprove?: ApprovedAmount };
+  /**
+   * Why nothing was sent. `waitMs`: wait before the next look-up. `asks`: an operator decides.
+   * `isStopped`: waits for the resume of the account.
+   */
+  notSent?: { why: string; waitMs?: number; asks: boolean; isStopped?: true };
+  /** Why nothing is sent without a person ('cap', 'hold' of a person or a `rule`) or at all ('stale'). */
+  blocked?: { by: 'cap' | 'hold' | 'stale'; why: string; toApprove?: ApprovedAmount; rule?: string };
   /** An operator closes the order as absent or, with `refused`, refuses an amount above the cap. */
   closing?: { by: string; refused?: string };
   cancelled: boolean;

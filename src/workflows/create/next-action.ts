@@ -34,7 +34,8 @@ export type Question =
   | { kind: 'missing' }
   | { kind: 'late' }
   | { kind: 'notSent'; why: string }
-  | { kind: 'overCap'; why: string; toApprove?: ApprovedAmount };
+  | { kind: 'overCap'; why: string; toApprove?: ApprovedAmount }
+  | { kind: 'held'; why: string };
 
 /** How a run ends without an order. With `doubt`, an order may exist. */
 export type End =
@@ -88,8 +89,10 @@ function endOf(facts: Facts, terms: Terms): Action | undefined {
   return blocked?.by === 'stale' ? { do: 'end', as: { type: 'OrderCancelled', why: blocked.why } } : undefined;
 }
 
-const aboutBlocked = ({ by, why, toApprove }: NonNullable<Facts['blocked']>): Question =>
-  by === 'cap' ? { kind: 'overCap', why, ...(toApprove && { toApprove }) } : { kind: 'notSent', why };
+function aboutBlocked({ by, why, toApprove }: NonNullable<Facts['blocked']>): Question {
+  if (by === 'hold') return { kind: 'held', why };
+  return by === 'cap' ? { kind: 'overCap', why, ...(toApprove && { toApprove }) } : { kind: 'notSent', why };
+}
 
 /**
  * Returns true if a callback needs a look-up now. Before any send, only an order that waits looks it up.

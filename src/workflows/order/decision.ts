@@ -68,8 +68,9 @@ function waysOf(run: Asking, action: DecideAction): Variant[] {
       return adoptions(run);
     case 'approve':
       return [approvalOf(run.attention)];
+    case 'release':
     case 'refuse':
-      return [{ does: DECISION_WORDS.refuse }];
+      return [{ does: DECISION_WORDS[action] }];
     case 'accept':
       return [{ does: run.attention?.code === 'changed-after-end' ? ACCEPT_CHANGE : DECISION_WORDS.accept }];
     case 'finish':

@@ -31,6 +31,7 @@ import { otherRun, required, takeSigned } from '../signed.js';
 import { refusal } from './decision.js';
 import { countEnd, startLookUpsAfterEnd } from './end.js';
 import { emit } from './events.js';
+import { setHold } from './hold.js';
 import { currentDetails, enterDone, orderState, showCancelled } from './show.js';
 import { type OrderRun, openReceivedRun, openRun } from './state.js';
 
@@ -40,6 +41,7 @@ type Steps<Result = OrderResult> = (run: OrderRun) => Promise<Result>;
 export function runOrder(type: OrderType, input: OrderInput, follow: Steps): Promise<OrderResult> {
   const run = openRun(type, input);
   setBegin(run);
+  setHold(run);
   return inFrame(run, toItsEnd(checkOrder, follow), endOrder);
 }
 

@@ -79,7 +79,7 @@ export function showTurn(run: OrderRun, turn?: string): void {
 
 export const WAS_CANCELLED = 'it was cancelled';
 
-const MOVES_MONEY: readonly DecideAction[] = ['resend', 'approve', 'finish', 'revert'];
+const MOVES_MONEY: readonly DecideAction[] = ['resend', 'approve', 'release', 'finish', 'revert'];
 
 /** Adds a later cancellation to a question, which makes its revision stale. Adds no command. */
 export function showCancelled(run: OrderRun): void {

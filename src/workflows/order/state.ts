@@ -64,6 +64,10 @@ export interface OrderRun {
   /** Payers of the commissions by the first rates, and by later ones that differ. */
   payers?: { first: Payers; later: Payers };
   approved?: ApprovedAmount;
+  /** Rules whose hold a person has released. */
+  released?: readonly string[];
+  /** A create attempt has no answer yet. */
+  isAttempting?: boolean;
 
   /** Callbacks. `isDue`: a look-up is needed; `firstAtMs`: time of the first unanswered one. */
   callback: { isDue: boolean; firstAtMs?: number | undefined };

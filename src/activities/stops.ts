@@ -1,0 +1,106 @@
+import { getClient } from '@temporalio/activity';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { stopIn, stopText } from '../contract/account-stop.js';
+import { accountStopWorkflowId } from '../contract/names.js';
+import type { CreateVerdict } from '../contract/order/activities.js';
+import { stoppedQueue } from '../temporal/pollers.js';
+import { type Account, type ActivityDeps, accountOf } from './deps.js';
+import { comeBackIn } from './failures.js';
+
+/** Maximum age of what a worker knows at a send. With the send itself, a stop works within 2 s. */
+const FRESH_MS = 1_000;
+const READ_WITHIN_MS = 5_000;
+
+/** Waiting orders ask again after this time, and no faster than that in one worker. */
+const [ASK_AGAIN_MS, BETWEEN_MS] = [2_000, 40];
+
+/** Knowledge of a worker about the stop of an account. It reads only before a send. */
+export class Stops {
+  #read: { why?: string | undefined; startedMs: number; wallMs: number } | undefined;
+  #pending: Promise<string | undefined> | undefined;
+  #nextAtMs = 0;
+
+  constructor(private readonly read: () => Promise<string | undefined>) {}
+
+  /** Why the account was stopped at the last read; undefined if it was not. */
+  get lastWhy(): string | undefined {
+    return this.#read?.why;
+  }
+
+  /** Returns why nothing may be sent now; undefined if it may. Rejects if Temporal does not say. */
+  async why(): Promise<string | undefined> {
+    if (this.#read && this.#ageMs(this.#read) < FRESH_MS) return this.#read.why;
+    this.#pending ??= this.#look().finally(() => {
+      this.#pending = undefined;
+    });
+    return this.#pending;
+  }
+
+  /** Like `why`, but reads only if the account was stopped at the last read. */
+  async stillWhy(): Promise<string | undefined> {
+    const { lastWhy } = this;
+    return lastWhy && this.why().catch(() => lastWhy);
+  }
+
+  /** Returns when a waiting order asks again, spread so that many orders cost little. */
+  nextAskMs(): number {
+    const nowMs = performance.now();
+    this.#nextAtMs = Math.max(nowMs + ASK_AGAIN_MS, this.#nextAtMs + BETWEEN_MS);
+    return this.#nextAtMs - nowMs;
+  }
+
+  async #look(): Promise<string | undefined> {
+    const times = { startedMs: performance.now(), wallMs: Date.now() };
+    const why = await this.read();
+    this.#read = { why, ...times };
+    return why;
+  }
+
+  /** One clock stops while a machine sleeps, and the other may be set. */
+  #ageMs({ startedMs, wallMs }: { startedMs: number; wallMs: number }): number {
+    return Math.max(performance.now() - startedMs, Date.now() - wallMs);
+  }
+}
+
+/** Returns the stops of an account in this worker. */
+export function stopsOf({ readStop }: Pick<ActivityDeps, 'readStop'>, account: Account): Stops {
+  account.stops ??= new Stops(async () => readStop?.(account.name));
+  return account.stops;
+}
+
+/** Returns the verdict of a create that a stop holds back. */
+export const stopped = (reason: string): Extract<CreateVerdict, { kind: 'notSent' }> => ({
+  kind: 'notSent',
+  reason,
+  stopped: true,
+});
+
+/** Reads whether an account is stopped, by a person or by the limit 0 of its create queue. */
+export async function readStop(account: string): Promise<string | undefined> {
+  const client = getClient();
+  const { connection, options } = client;
+  const [byPerson, byLimit] = await client.withDeadline(Date.now() + READ_WITHIN_MS, () =>
+    Promise.all([stopByPerson(account), stoppedQueue({ connection, namespace: options.namespace }, account)]),
+  );
+  return byPerson ?? byLimit;
+}
+
+/** A stop ends only by its resume: a terminated workflow still stops the account. */
+async function stopByPerson(account: string): Promise<string | undefined> {
+  try {
+    const stop = stopIn(await getClient().workflow.getHandle(accountStopWorkflowId(account)).describe());
+    return stop && stopText(account, stop);
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** Ends once the account is not stopped. The server repeats it without history. */
+export function awaitResumeActivity(deps: ActivityDeps) {
+  return async function awaitResume({ account: name }: { account: string }): Promise<void> {
+    const stops = stopsOf(deps, accountOf(deps, name));
+    const why = await stops.why();
+    if (why) throw comeBackIn(stops.nextAskMs(), why);
+  };
+}

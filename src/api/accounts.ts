@@ -1,0 +1,73 @@
+import * as z from 'zod';
+import type { PaymentOrders } from '../client.js';
+import { actorOf, allowedAccount, requireAmounts } from './callers.js';
+import { answers, bodyBy, idParams } from './documents.js';
+import type { Api } from './server.js';
+
+const signature = z.looseObject({ keyId: z.string(), value: z.string() }).optional();
+
+/** Body of a stop, a resume and a hold. The workflow checks the texts. */
+export const instructionBody = z.strictObject({
+  by: z.string().optional(),
+  reason: z.string(),
+  runId: z.string().optional(),
+  signature,
+});
+
+const stop = z.object({ by: z.string(), reason: z.string(), at: z.string() });
+const state = z.object({ account: z.string(), runId: z.string().optional(), stop: stop.optional() });
+const REFUSED = { 409: 'Refused: it is stopped already, or not stopped, or the signature does not count' };
+
+/** Adds the routes that stop, resume and show accounts. */
+export function addAccountRoutes(api: Api, { accounts }: PaymentOrders): void {
+  api.get('/v1/accounts', {
+    config: { verbs: ['read'] },
+    schema: {
+      summary: 'Lists the stopped accounts',
+      description: 'A new stop may be missing for a second.',
+      response: answers({
+        200: ['Stopped accounts', z.object({ stopped: z.array(stop.extend({ account: z.string() })) })],
+      }),
+    },
+    handler: async ({ caller }) => ({ stopped: await accounts.stopped(caller.key?.accounts) }),
+  });
+
+  api.get('/v1/accounts/:id', {
+    config: { verbs: ['read'] },
+    schema: {
+      summary: 'Shows whether an account is stopped',
+      description: 'A signature of a stop or a resume names runId. An unsigned stop is refused, and opens such a run.',
+      params: idParams,
+      response: answers({ 200: ['Its state', state] }),
+    },
+    handler: async ({ caller, params }) => accounts.state(allowedAccount(caller, params.id)),
+  });
+
+  const add = (name: 'stop' | 'resume', summary: string, description: string): void => {
+    api.post(`/v1/accounts/:id/${name}`, {
+      config: { verbs: ['decide'] },
+      schema: {
+        summary,
+        description,
+        params: idParams,
+        body: instructionBody,
+        response: answers({ 200: ['Its state', state], ...REFUSED }),
+      },
+      handler: async (request) => {
+        const { caller, params } = request;
+        const account = allowedAccount(caller, params.id);
+        const given = bodyBy(request, instructionBody);
+        // A resume sends orders of any amount.
+        if (name === 'resume') requireAmounts(caller, [{}]);
+        await accounts[name](account, { ...given, by: actorOf(caller, 'by', given.by) });
+        return accounts.state(account);
+      },
+    });
+  };
+  add(
+    'stop',
+    'Sends no create of an account',
+    'Works within 2 s. Orders wait; look-ups, callbacks and endings continue.',
+  );
+  add('resume', 'Ends the stop of an account', 'Waiting orders go on by themselves.');
+}

@@ -1,0 +1,147 @@
+import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { type AccountStop, stopIn } from '../contract/account-stop.js';
+import type { BatchInstruction } from '../contract/batch/batch.js';
+import { messageOf } from '../contract/failures.js';
+import {
+  ACCOUNT_FORMAT,
+  ACCOUNT_STOP_WORKFLOW,
+  accountStopWorkflowId,
+  ORDERS_TASK_QUEUE,
+  quoted,
+  RESUME_ACCOUNT_UPDATE,
+  STOP_ACCOUNT_UPDATE,
+  searchAttribute,
+} from '../contract/names.js';
+import { CHECK_TIMEOUT_MS } from '../contract/signature.js';
+import type { WaitOptions } from './bounded.js';
+import { InvalidInputError, RefusedError } from './errors.js';
+import { waitWithin } from './remote-run.js';
+import { type SignOptions, signed } from './signing.js';
+import { callTemporal, cameTooLate, throwNoWorker, untilTaken } from './temporal-calls.js';
+
+/**
+ * Who instructs, and why: 1 to 120 and 1 to 500 characters. `runId` and `signature`: set by the library,
+ * or by callers that sign themselves.
+ */
+export type Instruction = Omit<BatchInstruction, 'pausedAt'>;
+
+/** A stopped account. */
+export interface StoppedAccount extends AccountStop {
+  account: string;
+}
+
+/** `stop`: set while it is stopped. `runId`: the run that a signature names, if one is open. */
+export interface AccountState {
+  account: string;
+  runId?: string;
+  stop?: AccountStop;
+}
+
+const ANSWER_TIMEOUT_MS = CHECK_TIMEOUT_MS + 5_000;
+
+/** Stops and resumes accounts. */
+export class Accounts {
+  readonly #client: Client;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /**
+   * Stops an account: after 2 s, no worker sends a create of it, and its orders wait. Throws
+   * RefusedError if it is stopped already, and NoWorkerError after 15 s: it may be stopped.
+   */
+  stop(account: string, instruction: Instruction, options?: SignOptions & WaitOptions): Promise<void> {
+    return this.#tell(account, STOP_ACCOUNT_UPDATE, instruction, options);
+  }
+
+  /** Ends a stop, and waiting orders go on by themselves. Throws as `stop` does. */
+  resume(account: string, instruction: Instruction, options?: SignOptions & WaitOptions): Promise<void> {
+    return this.#tell(account, RESUME_ACCOUNT_UPDATE, instruction, options);
+  }
+
+  /** Returns whether an account is stopped. Needs no worker. */
+  state(account: string, wait?: WaitOptions): Promise<AccountState> {
+    return callTemporal(this.#client, () => this.#state(account), wait);
+  }
+
+  /** Returns the stopped accounts, of `accounts` if given. A new stop may be missing for a second. */
+  async stopped(accounts?: ReadonlySet<string>, wait?: WaitOptions): Promise<StoppedAccount[]> {
+    const client = this.#client;
+    const query = `WorkflowType = ${quoted(ACCOUNT_STOP_WORKFLOW)}`;
+    const newest = new Map<string, { startMs: number; stop: StoppedAccount | undefined }>();
+    const read = async () => {
+      for await (const { workflowId, startTime, status, memo } of client.workflow.list({ query })) {
+        const account = workflowId.slice(accountStopWorkflowId('').length);
+        const startMs = startTime.getTime();
+        if (startMs < (newest.get(account)?.startMs ?? 0) || accounts?.has(account) === false) continue;
+        const stop = stopIn({ status, memo });
+        newest.set(account, { startMs, stop: stop && { account, ...stop } });
+      }
+    };
+    await callTemporal(client, read, wait);
+    return [...newest.values()].flatMap(({ stop }) => stop ?? []);
+  }
+
+  #tell(
+    account: string,
+    update: typeof STOP_ACCOUNT_UPDATE | typeof RESUME_ACCOUNT_UPDATE,
+    instruction: Instruction,
+    { signer, timeoutMs = ANSWER_TIMEOUT_MS, signal }: SignOptions & WaitOptions = {},
+  ): Promise<void> {
+    const client = this.#client;
+    if (!ACCOUNT_FORMAT.test(account)) {
+      throw new InvalidInputError([{ field: 'account', reason: `must match ${ACCOUNT_FORMAT.source}` }]);
+    }
+    const workflowId = accountStopWorkflowId(account);
+    const refused = (why: string) => new RefusedError('account', account, 'instruction', why);
+    const tell = async (): Promise<void> => {
+      if (update === STOP_ACCOUNT_UPDATE) await this.#open(account);
+      const { runId = instruction.runId } = await this.#state(account);
+      if (!runId) throw refused('it is not stopped');
+      const choice = { runId, ...instruction };
+      const run = { namespace: client.options.namespace, account, workflowId, runId };
+      const argument = signer ? await signed(choice, signer, { update, run }) : choice;
+      const handle = client.workflow.getHandle(workflowId, runId);
+      await untilTaken(() => handle.executeUpdate<void, [object]>(update, { args: [argument] }));
+    };
+    const told = async (): Promise<void> => {
+      try {
+        await tell();
+      } catch (error) {
+        if (cameTooLate(error)) throw refused('it changed a moment ago');
+        throw error instanceof WorkflowUpdateFailedError ? refused(messageOf(error.cause)) : error;
+      }
+    };
+    const about = { subject: 'account', id: account, timeoutMs, signal } as const;
+    return waitWithin(client, about, told, () => throwNoWorker(client, update));
+  }
+
+  /** Starts the workflow that may stop the account, or finds it. */
+  async #open(account: string): Promise<void> {
+    await this.#client.workflow.start(ACCOUNT_STOP_WORKFLOW, {
+      workflowId: accountStopWorkflowId(account),
+      taskQueue: ORDERS_TASK_QUEUE,
+      args: [{ account }],
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      typedSearchAttributes: [{ key: searchAttribute.account, value: account }],
+      staticSummary: `stop of account ${account}`,
+    });
+  }
+
+  async #state(account: string): Promise<AccountState> {
+    try {
+      const described = await this.#client.workflow.getHandle(accountStopWorkflowId(account)).describe();
+      const stop = stopIn(described);
+      return {
+        account,
+        ...(described.status.name === 'RUNNING' && { runId: described.runId }),
+        ...(stop && { stop }),
+      };
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return { account };
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import { ApplicationFailure, condition, defineUpdate, setHandler } from '@temporalio/workflow';
+import type { BatchInstruction } from '../../contract/batch/batch.js';
+import { maskWords } from '../../contract/masking.js';
+import { HOLD_UPDATE } from '../../contract/names.js';
+import type { OrderState } from '../../contract/order/messages.js';
+import { withoutNulls } from '../../contract/without-nulls.js';
+import { record } from '../create/apply-outcome.js';
+import { instructionProblem } from '../instruction.js';
+import { otherRun, required, takeSigned } from '../signed.js';
+import { orderState } from './show.js';
+import { mayHaveSent, type OrderRun } from './state.js';
+
+/** Longest wait for the answer of a create that a worker had when the hold came. */
+const UNDER_WAY_MS = 8_000;
+
+const NOT_HELD = 'Nothing is held. Cancel it: then nothing more is sent without a decision';
+
+/** Sets the update that holds an unsent order until a person releases or refuses it. */
+export function setHold(run: OrderRun): void {
+  setHandler(defineUpdate<OrderState, [BatchInstruction]>(HOLD_UPDATE), (sent) => takeHold(run, withoutNulls(sent)), {
+    description: 'Holds an order that is not sent yet. Then decide: release or refuse. {"by", "reason"}',
+    validator: (raw) => {
+      const sent = withoutNulls(raw);
+      const reason = refusal(run, sent) ?? otherRun(sent);
+      if (reason) refuse(reason);
+    },
+  });
+}
+
+function refuse(reason: string): never {
+  throw ApplicationFailure.nonRetryable(reason, 'Refused');
+}
+
+function refusal(run: OrderRun, sent: BatchInstruction | undefined): string | undefined {
+  const isHeld = run.facts.blocked?.by === 'hold' && 'it is held already';
+  return sentAlready(run) ?? (isHeld || instructionProblem(sent));
+}
+
+function sentAlready(run: OrderRun): string | undefined {
+  if (run.phase === 'done' || run.failure) return 'it has ended';
+  if (run.order) return `it was sent: the service has it as order ${run.order.order_uuid}. ${NOT_HELD}`;
+  return mayHaveSent(run) ? `it may have been sent. ${NOT_HELD}` : undefined;
+}
+
+async function takeHold(run: OrderRun, { signature, by, reason, runId }: BatchInstruction): Promise<OrderState> {
+  const choice = { by, reason, runId };
+  await takeSigned({
+    input: { account: run.account, update: HOLD_UPDATE, choice, signature, ...required(run.strictest.onlyByCommand) },
+    refusal: () => refusal(run, { ...choice, signature }),
+    refuse,
+    take: () => record(run, { kind: 'blocked', by: 'hold', why: `held by ${maskWords(by)}: ${maskWords(reason)}` }),
+  });
+  // A worker that has the create finds the hold right before it sends, or has sent already.
+  const isOver = () => !run.isAttempting || run.failure !== undefined;
+  if (!isOver()) await condition(isOver, UNDER_WAY_MS, { summary: 'Was it sent before the hold?' });
+  const late = sentAlready(run);
+  if (late) refuse(late);
+  return orderState(run);
+}

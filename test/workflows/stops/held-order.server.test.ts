@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { KEYS, testApprovers } from '../../support/approvers.js';
+import { orderInput } from '../../support/inputs.js';
+import { newOrderId, openLab, useGatedLab, useLab } from '../../support/lab.js';
+
+const ANN = { by: 'Ann Smith', reason: 'is the payee right?' };
+const BOB = { by: 'Bob Jones', reason: 'asked the payee' };
+
+/** Waits until an order asks about its hold. */
+const untilHeld = (order: { state: () => Promise<{ attention?: { code: string } | undefined }> }) =>
+  vi.waitFor(async () => expect((await order.state()).attention?.code).toBe('held'), { timeout: 10_000 });
+
+describe('an order that is held before it is sent', () => {
+  const lab = useLab();
+  const createsOf = (id: string) => lab.requestsOf(id).filter((path) => path.endsWith('/order/withdraw')).length;
+
+  test('parks, and is sent once after the release or ends after the refusal', async () => {
+    const ids = [newOrderId('release'), newOrderId('refuse')] as const;
+    await lab.orders.accounts.stop('default', ANN);
+    const [first, second] = await Promise.all(
+      ids.map((id) => lab.orders.start('withdraw', orderInput('withdraw', id))),
+    );
+    if (!first || !second) throw new Error('not started');
+    await Promise.all([first.hold(ANN), second.hold(ANN)]);
+    await lab.orders.accounts.resume('default', BOB);
+    await Promise.all([first, second].map(untilHeld));
+    const state = await first.state();
+    expect(state).toMatchObject({
+      phase: 'parked',
+      attention: { code: 'held', reason: 'held by Ann Smith: is the payee right?', allowed: ['release', 'refuse'] },
+    });
+    expect(ids.map(createsOf)).toEqual([0, 0]);
+    const listed = await lab.orders.list({ needsAttention: true });
+    expect(listed.orders.map(({ attention }) => attention?.code)).toEqual(['held', 'held']);
+    const decide = async (order: typeof first, action: 'release' | 'refuse') => {
+      const { revision, runId } = await order.state();
+      await order.decide({ action, ...BOB, revision, runId });
+    };
+    await expect(first.hold(ANN)).rejects.toThrow('it is held already');
+    await decide(first, 'release');
+    await decide(second, 'refuse');
+    const { outcome, decisions } = await first.result();
+    expect([outcome, decisions?.map(({ action, by }) => [action, by])]).toEqual([
+      'completed',
+      [['release', 'Bob Jones']],
+    ]);
+    await expect(second.result()).rejects.toThrow('was refused by Bob Jones: held by Ann Smith');
+    expect(ids.map(createsOf)).toEqual([1, 0]);
+  });
+
+  test('refuses the hold once it was sent, with the words of what to do', async () => {
+    const id = newOrderId('sent');
+    const order = await lab.orders.start('withdraw', orderInput('withdraw', id, { marker: 'after_ms=2000' }));
+    const { order_uuid: uuid } = await order.created();
+    await expect(order.hold(ANN)).rejects.toThrow(
+      `it was sent: the service has it as order ${uuid}. Nothing is held. Cancel it`,
+    );
+    expect((await order.result()).outcome).toBe('completed');
+    await expect(order.hold(ANN)).rejects.toThrow('it has ended');
+  });
+});
+
+describe('a hold that comes while a worker has the create', () => {
+  const lab = useGatedLab();
+
+  test('stops it if the worker only probed so far', async () => {
+    const id = newOrderId('probing');
+    let isProbed = () => {};
+    const probed = new Promise<void>((resolve) => {
+      isProbed = resolve;
+    });
+    lab.gate.rule = async ({ path, body }) => {
+      if (!path.endsWith('/order/withdraw') && body.includes(id)) {
+        isProbed();
+        await new Promise((resolve) => setTimeout(resolve, 1_500));
+      }
+      return undefined;
+    };
+    const order = await lab.orders.start('withdraw', orderInput('withdraw', id));
+    await probed;
+    await order.hold(ANN);
+    await untilHeld(order);
+    expect(lab.requestsOf(id).filter((path) => path.endsWith('/order/withdraw'))).toEqual([]);
+  });
+
+  test('is refused if the create was on its way', async () => {
+    const id = newOrderId('sending');
+    let isSent = () => {};
+    const sent = new Promise<void>((resolve) => {
+      isSent = resolve;
+    });
+    lab.gate.rule = async ({ path, body }) => {
+      if (path.endsWith('/order/withdraw') && body.includes(id)) {
+        isSent();
+        await new Promise((resolve) => setTimeout(resolve, 1_500));
+      }
+      return undefined;
+    };
+    const order = await lab.orders.start('withdraw', orderInput('withdraw', id));
+    await sent;
+    await expect(order.hold(ANN)).rejects.toThrow('it was sent: the service has it');
+    expect((await order.result()).outcome).toBe('completed');
+  });
+});
+
+describe('where the account has approvers', () => {
+  const lab = {} as Awaited<ReturnType<typeof openLab>>;
+  beforeAll(async () => void Object.assign(lab, await openLab({ limits: { approvers: testApprovers() } })));
+  afterAll(() => lab.close?.());
+
+  test('a stop, a resume and a hold need a signature of a person who may decide', async () => {
+    const { accounts } = lab.orders;
+    await expect(accounts.stop('default', ANN)).rejects.toThrow('takes nothing unsigned');
+    await expect(accounts.stop('default', ANN, { signer: KEYS.dan })).rejects.toThrow('may not decide');
+    await expect(accounts.stop('default', ANN, { signer: KEYS.bob })).rejects.toThrow('this key is of Bob Jones');
+    expect((await accounts.state('default')).stop).toBeUndefined();
+    await accounts.stop('default', ANN, { signer: KEYS.ann });
+    const order = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('signed')));
+    await vi.waitFor(async () => expect((await order.state()).waitingFor).toContain('is stopped'), { timeout: 10_000 });
+    await expect(order.hold(ANN)).rejects.toThrow('takes nothing unsigned');
+    await order.hold(ANN, { signer: KEYS.ann });
+    await untilHeld(order);
+    await expect(accounts.resume('default', BOB)).rejects.toThrow('takes nothing unsigned');
+    await accounts.resume('default', BOB, { signer: KEYS.bob });
+    const { revision, runId } = await order.state();
+    await order.decide({ action: 'release', ...BOB, revision, runId }, { signer: KEYS.bob });
+    expect((await order.result()).outcome).toBe('completed');
+  });
+});
