@@ -127,6 +127,12 @@ export class Admin {
     return this.#shownToTests(this.#stored(orderUuid));
   }
 
+  /** The payout of a final order comes back now. Throws RangeError for an order that paid nothing out. */
+  giveBack(orderUuid: string, shown = true): SandboxOrder {
+    this.life.giveBack(orderUuid, shown);
+    return this.#shownToTests(this.#stored(orderUuid));
+  }
+
   /** Posts an order's callback now, early, late or again: the HTTP status, 0 without an answer. Throws RangeError. */
   sendCallback(orderUuid: string): Promise<number> {
     return this.callbacks.sendNow(this.#stored(orderUuid));

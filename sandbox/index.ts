@@ -51,6 +51,8 @@ export interface Sandbox {
   removeOrder(orderUuid: string): SandboxOrder;
   /** A final order turns into another status now, as `then` in a marker has it do later. Throws RangeError. */
   turnOrder(orderUuid: string, status: Regression): SandboxOrder;
+  /** The payout of a final order comes back: its balance changes, and if `shown` (default), its `amount_to` is 0. Throws RangeError. */
+  giveBack(orderUuid: string, shown?: boolean): SandboxOrder;
   /** Posts the order as it stands to its callback URL, once: the HTTP status, 0 without an answer. Throws RangeError. */
   sendCallback(orderUuid: string): Promise<number>;
   /** Stops at once; with a data directory a later start goes on where this one stopped. */
@@ -115,6 +117,7 @@ function describe(world: World, admin: Admin, running: Pick<Sandbox, 'url' | 'ad
     addPast: (past) => admin.past(past),
     removeOrder: (orderUuid) => admin.remove(orderUuid),
     turnOrder: (orderUuid, status) => admin.turn(orderUuid, status),
+    giveBack: (orderUuid, shown) => admin.giveBack(orderUuid, shown),
     // Async, so that an unknown order rejects instead of throwing.
     sendCallback: async (orderUuid) => admin.sendCallback(orderUuid),
   };

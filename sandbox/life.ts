@@ -1,6 +1,7 @@
 import { dateTime } from './clock.js';
 import { execute } from './execution.js';
 import { markerNumber } from './markers.js';
+import { decimal } from './money.js';
 import { createOrderObject, finalFields, type NewOrder, paidFields, statusFields } from './orders.js';
 import type { OrderObject, StoredOrder } from './stored.js';
 import { Timers } from './timers.js';
@@ -97,6 +98,26 @@ export class Life {
     const final = isFinal(status);
     const stored = this.#change(uuid, { regressed: true }, () => statusFields(status, final, Date.now()));
     if (stored && final) this.onFinal(stored);
+  }
+
+  /**
+   * A payout comes back after the end of its order: what reached the wallet is credited in the payout currency.
+   * `shown`: its amount becomes 0; otherwise only its balance changes show it.
+   * Throws RangeError for an order that paid nothing out.
+   */
+  giveBack(uuid: string, shown: boolean): void {
+    const { store } = this.world;
+    const { order, balanceChanges } = store.orders.get(uuid) ?? {};
+    const amount = order?.order_type.includes('withdraw') && isFinal(order.status) ? order.amount_to : null;
+    if (!order || !balanceChanges || amount === null || decimal(amount).eq(0))
+      throw new RangeError('nothing was paid out');
+    const nowMs = Date.now();
+    const back = store.ledger.changes([{ currency: order.currency_to, amount: decimal(amount) }], nowMs);
+    const stored = this.#change(uuid, { balanceChanges: [...balanceChanges, ...back] }, () => ({
+      ...(shown && { amount_to: '0' }),
+      updated_at: dateTime(nowMs),
+    }));
+    if (stored) this.onFinal(stored);
   }
 
   #change(

@@ -99,9 +99,11 @@ export class Store {
     if (!known) this.#takeNewOrder(stored);
     this.orders.set(uuid, stored);
     this.index.put(stored);
-    // An order gets its changes once, when it becomes final; its status may change after that.
-    if (known?.balanceChanges.length) return;
-    for (const change of stored.balanceChanges) this.ledger.set(change.currency, change.amount_after, stored.finalAtMs);
+    // An order gets its changes when it becomes final, and another one if its payout comes back.
+    const booked = known?.balanceChanges.length ?? 0;
+    for (const change of stored.balanceChanges.slice(booked)) {
+      this.ledger.set(change.currency, change.amount_after, stored.finalAtMs);
+    }
   }
 
   #takeNewOrder({ order, key, addressUuid }: StoredOrder): void {

@@ -47,7 +47,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   ],
   api: [
     ...['preflight', 'monitoring', 'http-port', 'contract', 'validation', 'client', 'temporal', 'config', 'process'],
-    'shapes',
+    ...['shapes', 'reports'],
     'print',
   ],
   codec: ['contract', 'http-port', 'temporal', 'config', 'process', 'print'],
@@ -72,6 +72,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   starter: [
     'contract',
     'validation',
+    'reports',
     'audit',
     'client',
     'temporal',

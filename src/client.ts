@@ -3,9 +3,10 @@ import type { DataConverter } from '@temporalio/common';
 import { Accounts } from './client/accounts.js';
 import { Batches } from './client/batch/batches.js';
 import { Schedules } from './client/batch/schedules.js';
+import { type BookProgress, type BookReads, exportBook } from './client/books/export-book.js';
 import type { WaitOptions } from './client/bounded.js';
 import { checkOrder } from './client/check-order.js';
-import { type CheckOptions, checkOrderInput } from './client/checked-input.js';
+import { accepted, type CheckOptions, checkOrderInput } from './client/checked-input.js';
 import {
   type DecideAllInput,
   type DecideAllPlan,
@@ -26,6 +27,8 @@ import type { SignOptions } from './client/signing.js';
 import { startOrder, startOrderAgain, unanswered } from './client/start-order.js';
 import { callTemporal, requireTemporal } from './client/temporal-calls.js';
 import type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
+import type { BookLine } from './contract/books/book.js';
+import { type BookInput, checkedPeriod } from './contract/books/period.js';
 import { afterEndWorkflowId, DEFAULT_ACCOUNT, orderWorkflowId, receivedWorkflowId } from './contract/names.js';
 import type { OrderCheck } from './contract/order/check.js';
 import type { OrderInput } from './contract/order/input-and-result.js';
@@ -54,6 +57,11 @@ const CREATE_TIMEOUT_MS = 60_000;
 export interface HandleOptions {
   account?: string;
   afterEnd?: boolean;
+}
+
+/** Options of an export. `timeoutMs`: limit of each read. */
+export interface ExportOptions extends WaitOptions {
+  onProgress?: (progress: BookProgress) => void;
 }
 
 /**
@@ -233,6 +241,19 @@ export class PaymentOrders {
     wait?: WaitOptions,
   ): Promise<(DepositAddress | Malformed)[]> {
     return readService(this.#client, 'addressList', account, query, wait);
+  }
+
+  /**
+   * Yields the book of a day, a month, or a time: a line for each order that ended in it, then what
+   * is missing, the sums by currency, and the end. Throws InvalidInputError, FailedError.
+   */
+  export(input: BookInput, { onProgress, ...wait }: ExportOptions = {}): AsyncGenerator<BookLine, void> {
+    const period = accepted(checkedPeriod(input, Date.now()));
+    const reads: BookReads = {
+      page: (query) => readService(this.#client, 'book', period.account, query, wait),
+      balances: () => this.balances(period.account, wait),
+    };
+    return exportBook(this.#client, reads, period, onProgress);
   }
 
   /** Creates a deposit address, or returns the one with this `ref`. Throws InvalidInputError. */

@@ -9,6 +9,7 @@ export type { BatchRowEntry, BatchRowFilter, BatchRowPage } from './client/batch
 export { Batches, type BatchStart, type UploadOptions } from './client/batch/batches.js';
 export type { ScheduleInput } from './client/batch/schedule-spec.js';
 export { type CreatedSchedule, type NextRun, type PlanOptions, Schedules } from './client/batch/schedules.js';
+export type { BookProgress } from './client/books/export-book.js';
 export type { WaitOptions } from './client/bounded.js';
 export type {
   DecidableOrder,
@@ -42,7 +43,7 @@ export type { ReconcileOptions, ReconcileState } from './client/reconcile.js';
 export type { Parked, UntilParked } from './client/remote-run.js';
 export type { RatesQuery } from './client/service-calls.js';
 export type { Signer, SignOptions } from './client/signing.js';
-export { type HandleOptions, PaymentOrders, type StartOptions } from './client.js';
+export { type ExportOptions, type HandleOptions, PaymentOrders, type StartOptions } from './client.js';
 export type { AccountStop } from './contract/account-stop.js';
 export type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 export { ATTENTION_CODES, type AttentionCode } from './contract/attention.js';
@@ -66,6 +67,17 @@ export type {
   SignedApproval,
 } from './contract/batch/batch.js';
 export type { BatchFormat, BatchUpload, UploadState } from './contract/batch/files.js';
+export type {
+  BookFollowUp,
+  BookItem,
+  BookLine,
+  EndLine,
+  FeePayers,
+  MissingLine,
+  OrderLine,
+  SumLine,
+} from './contract/books/book.js';
+export type { BookInput } from './contract/books/period.js';
 export {
   type EventHeaders,
   EventRefusedError,

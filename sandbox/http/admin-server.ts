@@ -36,6 +36,7 @@ export function createAdminServer(admin: Admin): FastifyInstance {
     return orders.length > 0 ? orders : reply.status(404).send({ error: 'no such order' });
   });
   server.delete<OneOrder>('/orders/:order_uuid', async ({ params }) => admin.remove(params.order_uuid));
+  server.post<OneOrder>('/returns/:order_uuid', async ({ params }) => admin.giveBack(params.order_uuid));
   server.post<OneOrder>('/callbacks/:order_uuid', async ({ params }) => ({
     status: await admin.sendCallback(params.order_uuid),
   }));

@@ -14,6 +14,7 @@ import {
   orderStatusSchema,
 } from '../payment-service/queries.js';
 import { shownAddress } from './address/address-list.js';
+import { readBookPage } from './books/book-page.js';
 import { type Account, type ActivityDeps, accountOf } from './deps.js';
 import { invalidInput, retryLater, validInput } from './failures.js';
 import { checkOrder, checkQuery } from './order/check-order.js';
@@ -122,6 +123,8 @@ async function readFrom(
       return (await pageOf(checkRequest(addressListSchema, query), service.addresses())).map((row) =>
         isMalformed(row) ? row : shownAddress(row),
       );
+    case 'book':
+      return readBookPage(service.orders(), await account.rates.current(), checkRequest(orderListSchema, query));
     case 'check':
       return checkOrder(deps, account, checkRequest(checkQuery, query));
   }

@@ -17,6 +17,7 @@ import { readJson } from '../validation/json-input.js';
 import { addAccountRoutes } from './accounts.js';
 import { addBatchFileRoutes } from './batch-files.js';
 import { addBatchRoutes } from './batches.js';
+import { addBookRoute } from './books.js';
 import { authenticate, type Caller, requireVerb } from './callers.js';
 import { docsPage } from './docs-page.js';
 import { addEventRoutes } from './events.js';
@@ -179,6 +180,7 @@ export function createApi({ orders, keys, log, whyNotReady, within, onAnswer, ..
     addBatchFileRoutes(api, orders);
     addServiceRoutes(api, orders);
     addAccountRoutes(api, orders);
+    addBookRoute(api, orders);
     addEventRoutes(api, orders);
   });
   return app;

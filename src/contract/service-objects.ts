@@ -36,8 +36,15 @@ export const isKnownStatus = (status: string): boolean =>
 
 export const isMalformed = (entry: object): entry is Malformed => 'malformed' in entry;
 export type Balances = Record<string, Balance | Malformed>;
-/** Signed reads that callers without secrets ask a worker for. `check`: a dry run. */
-export const READS = ['rates', 'balances', 'orderStatus', 'orderList', 'addressList', 'check'] as const;
+
+/** Returns the balance of a currency; undefined if there is none or it is unreadable. */
+export function balanceIn(balances: Balances, currency: string): Balance | undefined {
+  const entry = Object.hasOwn(balances, currency) ? balances[currency] : undefined;
+  return entry && !isMalformed(entry) ? entry : undefined;
+}
+
+/** Signed reads that callers without secrets ask a worker for. `check`: a dry run; `book`: orders as the books show them. */
+export const READS = ['rates', 'balances', 'orderStatus', 'orderList', 'addressList', 'check', 'book'] as const;
 
 /** Input of `serviceRead`; `query` is the request body. The result is `data`, with `{malformed}` for unreadable rows. */
 export interface ServiceReadInput {

@@ -68,11 +68,17 @@ export class Connection extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    if (this.answered && !this.all.waiting.has(this)) {
+    if (this.answered) {
+      // The longest wait stands first.
+      this.all.waiting.delete(this);
       this.waitsSinceMs = performance.now();
       this.all.waiting.add(this);
     }
-    this.socket.write(chunk, done);
+    this.socket.write(chunk, (error) => {
+      // Its reader does not wait while a long answer is made.
+      if (this.response?.writableEnded === false) this.all.waiting.delete(this);
+      done(error);
+    });
   }
 
   /** Ends the connection after the answer, at once if the whole request was read. */

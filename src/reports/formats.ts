@@ -5,7 +5,7 @@ import { ReportWriter } from './report-file.js';
 const ROWS_AT_ONCE = 200;
 
 /** Cell: text, whole number, or empty. */
-type Cell = string | number | null | undefined;
+export type Cell = string | number | null | undefined;
 
 /** CSV report with rows by column name. */
 export interface CsvReport<C extends string> extends Pick<ReportWriter, 'finish' | 'discard'> {
@@ -27,7 +27,7 @@ export async function openCsvReport<C extends string>(
   };
   return {
     add: async (row) => {
-      waiting.push(columns.map((column) => harmless(row[column])));
+      waiting.push(cellsOf(columns, row));
       // Writes many rows at once, because each write has overhead.
       if (waiting.length >= ROWS_AT_ONCE) await writeWaiting();
     },
@@ -38,6 +38,13 @@ export async function openCsvReport<C extends string>(
     discard: () => report.discard(),
   };
 }
+
+/** Returns a row as CSV, with the same care for formulas. */
+export const csvLine = <C extends string>(columns: readonly C[], row: Partial<Record<C, Cell>>): string =>
+  stringify([cellsOf(columns, row)]);
+
+const cellsOf = <C extends string>(columns: readonly C[], row: Partial<Record<C, Cell>>): Cell[] =>
+  columns.map((column) => harmless(row[column]));
 
 /** Characters that start a formula, with their full-width forms. */
 const FORMULA_START = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/;

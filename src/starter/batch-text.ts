@@ -1,3 +1,4 @@
+import type { BatchRowEntry } from '../client/batch/batch-rows.js';
 import type { BatchPlan, BatchProgress, BatchResult, BatchState, ReportFile } from '../contract/batch/batch.js';
 import { decimal, decimalOrZero, toAmount } from '../contract/money.js';
 import { keyFor, named, ofAccount, optionsOf, rowsText, suggested } from './text.js';
@@ -151,6 +152,20 @@ export const batchResultText = (result: BatchResult): string =>
  */
 const PARKED =
   'parked rows may still be paid, never pay them under another id: `order list --attention` and the report name them, `order show <order_id>` says what to decide';
+
+const ROW_FIELDS = ['row', 'orderId', 'reference', 'state', 'attention', 'batchId', 'closedAt'];
+
+/** Returns the rows of a batch as a table. */
+export const batchRowsText = (rows: readonly BatchRowEntry[], columns?: number): string =>
+  rowsText(
+    ROW_FIELDS,
+    rows.map(({ needsAttention, closedAt, ...row }) => ({
+      ...row,
+      attention: needsAttention ? 'yes' : '',
+      closedAt: closedAt?.toISOString(),
+    })),
+    columns,
+  );
 
 const resultText = (result: BatchResult): string =>
   named([

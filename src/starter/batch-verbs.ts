@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { type BatchHandle, wantsPerson } from '../client/batch/batch-handle.js';
+import type { BatchRowEntry, BatchRowPage } from '../client/batch/batch-rows.js';
 import type { SignOptions } from '../client/signing.js';
 import type { BatchApproval, BatchInstruction, BatchResult, BatchState } from '../contract/batch/batch.js';
+import { MAX_ROW_PAGE } from '../contract/batch/files.js';
 import { print } from '../print.js';
 import {
   type CommonOptions,
@@ -12,7 +14,15 @@ import {
   withReason,
   withTimeout,
 } from './arguments.js';
-import { batchCommands, batchLine, batchResultText, batchStateText, followLine, planText } from './batch-text.js';
+import {
+  batchCommands,
+  batchLine,
+  batchResultText,
+  batchRowsText,
+  batchStateText,
+  followLine,
+  planText,
+} from './batch-text.js';
 import { type Followed, reportOfStart, show, watch } from './follow.js';
 import { type BatchStartOptions, readBatchInput } from './input.js';
 import { whileShowing } from './progress.js';
@@ -118,14 +128,25 @@ async function resumeBatch(
   return isDone(io, handle, 'resumed');
 }
 
-/** Options of the verbs that instruct a batch. */
-type ToldOptions = CommonOptions & BatchInstruction & { digest: string; key?: string; watch?: true; timeout?: number };
+async function allRows(handle: BatchHandle): Promise<BatchRowEntry[]> {
+  const all: BatchRowEntry[] = [];
+  for (let cursor: string | undefined = '0'; cursor !== undefined; ) {
+    const page: BatchRowPage = await handle.rows({ cursor, limit: MAX_ROW_PAGE });
+    all.push(...page.rows);
+    cursor = page.cursor;
+  }
+  return all;
+}
 
-/** Adds `batch plan`, `start`, `approve`, `pause`, `resume`, `stop`, `show` and `report`. */
+/** Options of the verbs that instruct a batch. */
+type ToldOptions = CommonOptions &
+  BatchInstruction & { digest: string; key?: string; watch?: true; ndjson?: true; timeout?: number };
+
+/** Adds `batch plan`, `start`, `approve`, `pause`, `resume`, `stop`, `show`, `report` and `rows`. */
 export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
   const batch = program
     .command('batch')
-    .description('bulk withdrawals: plan, start, approve, pause, resume, stop, show, report');
+    .description('bulk withdrawals: plan, start, approve, pause, resume, stop, show, report, rows');
   addPlanAndStart(batch, io, verbs);
   const verb = (name: string, description: string): Command =>
     batch.command(name).description(description).argument('<batch_id>', 'the id that `batch start` printed');
@@ -160,6 +181,12 @@ export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): vo
       ? `${csv}`.trimEnd()
       : `batch "${handle.batchId}" has no report: nothing was sent, or no REPORT_DIR`;
     return { exitCode: EXIT.done, json: { ...followed(io, handle).id, report: csv ? text : null }, text };
+  });
+  const rows = verb('rows', 'every row and the state of its order').option('--ndjson', 'one JSON object a line');
+  add(rows, async (handle, { ndjson }) => {
+    const all = await whileShowing(io.stderr, 'reading the rows', () => allRows(handle));
+    const text = ndjson ? all.map((row) => JSON.stringify(row)).join('\n') : batchRowsText(all, io.stdout.columns);
+    return { exitCode: EXIT.done, json: { ...followed(io, handle).id, rows: all }, text };
   });
   const shown = verb('show', 'where a batch stands, or how it ended').option('--watch', 'follow it to its end');
   add(withTimeout(shown, 'with --watch: watch at most this long'), (handle, { watch: isWatched, timeout }) =>

@@ -23,6 +23,7 @@ import { addCheckVerb } from './check-verb.js';
 import { addDecideVerb } from './decide-verb.js';
 import { addDoctorVerb } from './doctor-verb.js';
 import { addEventVerbs } from './event-verbs.js';
+import { addExportVerb } from './export-verb.js';
 import { show, watch } from './follow.js';
 import { followed, listOrders, readOrderInput, startOrder } from './order-verbs.js';
 import { addReconcileVerb } from './reconcile-verb.js';
@@ -65,7 +66,7 @@ function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
 }
 
 function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
-  const order = program.command('order').description('orders: check, start, show, wait, hold, decide, list');
+  const order = program.command('order').description('orders: check, start, show, wait, hold, decide, list, export');
   addStart(order, io, verbs);
   addCheckVerb(order, io, verbs);
   type OneOptions = OneOrderOptions & { timeout?: number };
@@ -93,6 +94,7 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
   verbs.add(list, async (connect, { account, status, attention, batch, reference, limit }: ListOptions) =>
     listOrders(io, await connect(), { account, status, needsAttention: attention, batchId: batch, reference, limit }),
   );
+  addExportVerb(order, io, verbs);
 }
 
 function buildProgram(io: StarterIo, run: (act: Act, typed: never[]) => Promise<void>): Command {
@@ -137,7 +139,7 @@ export async function runStarter(argv: readonly string[], io: StarterIo): Promis
     exitCode = report.exitCode;
     const shown = argv.includes('--show-wallets') ? report.json : withoutWallets(report.json);
     if (json) printJson(io.stdout, shown);
-    else print(stream, `${report.text}\n`);
+    else if (report.text !== '') print(stream, `${report.text}\n`);
   };
   let connection: Promise<PaymentOrders> | undefined;
   const connect = () => {

@@ -29,7 +29,7 @@ const FIELDS = {
 
 /** Returns the findings as text. */
 function reconcileText(result: ReconcileResult): string {
-  const { classes, notes, report } = result;
+  const { classes, notes, report, book } = result;
   const counts = Object.entries(classes).flatMap(([name, count]) => (count > 0 ? [`${name} ${count}`] : []));
   const lists = (['chains', 'gaps', 'malformed', 'disagreements'] as const).flatMap((name) => {
     const rows: readonly object[] = result[name];
@@ -42,7 +42,9 @@ function reconcileText(result: ReconcileResult): string {
       ['read', `${result.seen} orders in ${result.windows} windows`],
       ['orders', counts.join(', ')],
       ...notes.map((note) => ['note', note] as const),
-      ['report', report && `${report.path} (sha256 ${report.sha256})`],
+      ...Object.entries({ report, book }).map(
+        ([name, file]) => [name, file && `${file.path} (sha256 ${file.sha256})`] as const,
+      ),
     ]),
     ...lists,
     `result: ${disagreementOf(result) ?? 'everything agrees or was mended'}`,

@@ -73,7 +73,7 @@ export function exitCodeOfError(error: unknown): ExitCode {
   }
 }
 
-/** Output of a verb: `json` is the object for --json, `text` is for people. */
+/** Output of a verb: `json` is the object for --json, `text` is for people ('' prints nothing). */
 export interface Report {
   exitCode: ExitCode;
   json: object;

@@ -85,7 +85,9 @@ function lookOverWindow(run: OrderRun, asked: Comparison, isClaimed: boolean): P
 
 async function acknowledged(run: OrderRun, seen: EndedReading): Promise<AfterEndResult> {
   run.input = { ...run.input, reference: seen.reference };
-  const shown = seen.kind === 'found' ? await followed(run, seen.order, reasonFor(seen)) : seen.shown;
+  const now = seen.kind === 'found' ? await followed(run, seen.order, reasonFor(seen)) : seen.shown;
+  // The look-up also named balance changes.
+  const shown = seen.shown.startsWith(now) ? seen.shown : now;
   await park(run, { code: 'changed-after-end', reason: reasonFor({ ...seen, shown }), allowed: ['accept'] });
   return { shown, changed: true, ...(seen.kind === 'found' && { order: run.finalOrder }) };
 }

@@ -9,9 +9,11 @@ const PLACE_OF_READ = {
   orderStatus: 'status',
   orderList: 'list',
   addressList: 'address',
+  book: 'list',
 } as const;
 
-const QUERY_OF_READ = { orderStatus: { order_id: 'w-1' } } as Record<string, Record<string, unknown>>;
+const DAY = { date_from: '2026-11-26 00:00:00', date_to: '2026-11-27 00:00:00' };
+const QUERY_OF_READ = { orderStatus: { order_id: 'w-1' }, book: DAY } as Record<string, Record<string, unknown>>;
 
 const read = (name: string, query?: unknown) => ({
   account: 'default',

@@ -2,20 +2,8 @@ import type Big from 'big.js';
 import { type Amount, decimal, decimalOrZero, isPlaces, MAX_PLACES, sum, toAmount } from '../../contract/money.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import { type OrderType, orderSides } from '../../contract/order/types.js';
-import {
-  type Balance,
-  type Balances,
-  isMalformed,
-  type RateEntry,
-  type Rates,
-} from '../../contract/service-objects.js';
+import { type Balances, balanceIn, isMalformed, type RateEntry, type Rates } from '../../contract/service-objects.js';
 import { rateEntryOf } from '../../validation/rate-checks.js';
-
-/** Returns the balance of a currency; undefined if there is none or it is unreadable. */
-export function balanceIn(balances: Balances, currency: string): Balance | undefined {
-  const entry = Object.hasOwn(balances, currency) ? balances[currency] : undefined;
-  return entry && !isMalformed(entry) ? entry : undefined;
-}
 
 /** Returns a note if the balance that pays an order is unreadable. It may exist. */
 export function unreadableBalance(balances: Balances, type: OrderType, request: CreateRequest): string | undefined {

@@ -25,6 +25,7 @@ import { isOrderType, type OrderType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, noReading, retryLater } from '../failures.js';
+import { ourEndOf, unevenChanges } from '../reconcile/compare.js';
 import { readByOrderId } from './probe.js';
 import { circumstancesOf, elsewhereOf, failedElsewhere } from './sent-to.js';
 
@@ -33,6 +34,8 @@ interface Reported {
   how: string;
   shown?: string;
   order?: Order;
+  /** Nothing of it stayed on the balance. */
+  nothingLeft?: boolean;
 }
 
 /** Wait for a run that is about to end. */
@@ -49,7 +52,7 @@ export function lookUpEndedActivity(deps: ActivityDeps) {
     const reported = reportOf(await standingOf(client, run));
     try {
       const reading = await read(account, input, reported.order);
-      const shown = shownBy(reading);
+      const shown = shownBy(reading) + (await movedAfterEnd(account, reading, reported));
       if (reading.kind === 'found' && shown === reported.shown) return { kind: 'unchanged', shown };
       const elsewhere = await elsewhereBy(account, client, input, run);
       if (elsewhere) return elsewhere;
@@ -75,7 +78,8 @@ function reportOf(standing: Standing): Reported {
   switch (standing.kind) {
     case 'completed': {
       const { order } = standing.result;
-      return { how: `its run ended with ${shownOf(order)}`, shown: shownOf(order), order };
+      const { nothingLeft } = ourEndOf(standing.result);
+      return { how: `its run ended with ${shownOf(order)}`, shown: shownOf(order), order, nothingLeft };
     }
     case 'noOrder':
       return { how: `its run ended as ${standing.failure}: ${NO_ORDER}`, shown: NO_ORDER };
@@ -105,6 +109,19 @@ function asked(orderId: string, order?: Order): { type: OrderType; request: Crea
 async function readReceipt({ service }: Account, orderUuid: string): Promise<LookUpReading> {
   const { order, said } = await service.orderStatus({ order_uuid: orderUuid });
   return order ? { kind: 'found', order, differences: [] } : { kind: 'absent', said };
+}
+
+/**
+ * Returns money of an ended order that does not fit its result, for example a payout that came
+ * back; '' if all fits. Only the list shows balance changes.
+ */
+async function movedAfterEnd({ service }: Account, reading: LookUpReading, { order, nothingLeft }: Reported) {
+  if (reading.kind !== 'found' || !order || reading.order.user_order_id === '') return '';
+  const { order_uuid: uuid, user_order_id: id } = reading.order;
+  const { items } = await service.orders().page({ order_ids: [id] });
+  const item = items.find((one) => one.order_uuid === uuid);
+  const uneven = item && unevenChanges(item, nothingLeft === true);
+  return uneven ? `; ${uneven}` : '';
 }
 
 /** Returns a reading as text. */

@@ -16,6 +16,7 @@ import type { CarriedBalance, ReconcileProgress, ReconcileResult } from '../../c
 import type { Balances } from '../../contract/service-objects.js';
 import { PaymentServiceError } from '../../payment-service/errors.js';
 import { openJsonReport } from '../../reports/formats.js';
+import { writeBook } from '../books/write-book.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
 import { PacedReads } from '../paced-reads.js';
@@ -107,11 +108,16 @@ function ifGone(error: unknown): undefined {
   if (!isGone && whyUnreadable(error) === undefined) throw error;
 }
 
-/** Writes the rows and the rest of the report as JSON; nothing without REPORT_DIR. */
+/**
+ * Writes the report as JSON, and the book of the last whole day as CSV; nothing without REPORT_DIR.
+ */
 export const reportReconcileActivity =
   (deps: ActivityDeps) =>
-  ({ rows, found: { account, from, to, ...found } }: ReconcileReport): Promise<Pick<ReconcileResult, 'report'>> =>
-    forAccount(deps, account, { ...found, step: 'writing the report' }, async () => {
+  ({
+    rows,
+    found: { account, from, to, ...found },
+  }: ReconcileReport): Promise<Pick<ReconcileResult, 'report' | 'book'>> =>
+    forAccount(deps, account, { ...found, step: 'writing the report' }, async ({ account: of, reads, progress }) => {
       const reportDir = deps.directories?.reportDir;
       if (reportDir === undefined) return {};
       // Equal in all attempts, so that a repeated one replaces the file.
@@ -119,7 +125,10 @@ export const reportReconcileActivity =
       const json = await openJsonReport(reportDir, `reconcile-${account}-${time}.json`, { account, from, to });
       try {
         for (const row of rows) await json.add(row);
-        return { report: await json.finish(found) };
+        const report = await json.finish(found);
+        progress.step = 'writing the book of the day before';
+        const beforeMs = Math.min(Date.parse(to), activityInfo().scheduledTimestampMs);
+        return { report, book: await writeBook({ ...of, name: account }, reads, { reportDir, beforeMs }) };
       } finally {
         await json.discard();
       }

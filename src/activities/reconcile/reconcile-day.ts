@@ -1,4 +1,5 @@
 import { getClient } from '@temporalio/activity';
+import { addChanges, spelled } from '../../contract/reconcile/balance-book.js';
 import { type DayFound, gravestRows, type ReconcileDay } from '../../contract/reconcile/days.js';
 import { AHEAD_OF_UTC_MS, dateTimeMs, type Span, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import { type Finding, MAX_SHOWN } from '../../contract/reconcile/reconcile.js';
@@ -9,7 +10,6 @@ import type { ActivityDeps } from '../deps.js';
 import { findings, isUnnamed, workflowIdsOf } from './findings.js';
 import { receiptFinder } from './followers.js';
 import { newestRuns, type OurRun, ourRuns } from './our-runs.js';
-import { addChanges, spelled } from './prove.js';
 import { forAccount } from './reconcile-account.js';
 import {
   addMalformed,

@@ -75,7 +75,7 @@ export async function batchRows(
 }
 
 /** Returns the newest run of each workflow id that has one. At most 500 ids. */
-async function newestRuns(client: Client, ids: readonly string[]): Promise<Map<string, WorkflowExecutionInfo>> {
+export async function newestRuns(client: Client, ids: readonly string[]): Promise<Map<string, WorkflowExecutionInfo>> {
   const newest = new Map<string, WorkflowExecutionInfo>();
   if (ids.length === 0) return newest;
   const query = `WorkflowId IN (${ids.map(quoted).join(', ')})`;

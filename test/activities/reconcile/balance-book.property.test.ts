@@ -1,7 +1,7 @@
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { trailOf } from '../../../src/activities/reconcile/prove.js';
+import { trailOf } from '../../../src/contract/reconcile/balance-book.js';
 import type { BalanceChange } from '../../../src/contract/service-objects.js';
 import { booksOf } from './cases.fixture.js';
 

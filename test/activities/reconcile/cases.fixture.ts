@@ -1,5 +1,5 @@
 import type { OurEnd } from '../../../src/activities/reconcile/compare.js';
-import { addChanges, type BookScope } from '../../../src/activities/reconcile/prove.js';
+import { addChanges, type BookScope } from '../../../src/contract/reconcile/balance-book.js';
 import type { BalanceBook } from '../../../src/contract/reconcile/days.js';
 import type { Balance, BalanceChange, OrderListItem } from '../../../src/contract/service-objects.js';
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { prove, spelled } from '../../../src/activities/reconcile/prove.js';
+import { prove } from '../../../src/activities/reconcile/prove.js';
+import { spelled } from '../../../src/contract/reconcile/balance-book.js';
 import { type BalanceBook, emptyTotals } from '../../../src/contract/reconcile/days.js';
 import type { CarriedBalance } from '../../../src/contract/reconcile/reconcile.js';
 import type { BalanceChange, Balances } from '../../../src/contract/service-objects.js';

@@ -1,0 +1,68 @@
+import { BOOK_FIELDS, type BookItem, type BookPage, type BookQuery } from '../../contract/books/book.js';
+import { isFormOfId } from '../../contract/names.js';
+import { requestOfOrder } from '../../contract/order/followers.js';
+import { isOrderType } from '../../contract/order/types.js';
+import { dateTimeMs } from '../../contract/reconcile/input.js';
+import type { OrderListItem, Rates } from '../../contract/service-objects.js';
+import { type List, orderWindows, type Page, wholeList } from '../../payment-service/paging.js';
+import { MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../../payment-service/queries.js';
+import { payersOf } from '../../validation/rate-checks.js';
+import { ordersOfIds } from '../orders-of-ids.js';
+import { shownId } from '../reconcile/scan.js';
+
+/** Orders per request. Twice as many with their balance changes may exceed a payload of Temporal. */
+const ORDERS_AT_ONCE = 500;
+
+/** Time after which a page ends, because the activity has 45 s. */
+const LONGEST_MS = 15_000;
+
+type Orders = List<OrderListItem, OrderListQuery>;
+
+/** Reads orders for the books. Of a time with many orders, reads its first part. */
+export async function readBookPage(list: Orders, rates: Rates | undefined, query: BookQuery): Promise<BookPage> {
+  const { page, next } = query.order_ids ? await byIds(list, query.order_ids) : await byDates(list, query);
+  return {
+    items: page.items.map((item) => bookItem(item, rates)),
+    malformed: page.malformed.map(({ reason }) => reason),
+    ...(next !== undefined && { next }),
+  };
+}
+
+async function byIds(list: Orders, ids: readonly string[]): Promise<{ page: Page<OrderListItem>; next?: string }> {
+  const isAsked = (id: string) => ids.some((asked) => isFormOfId(id, asked));
+  return { page: await wholeList(ordersOfIds(ids, list, MAX_ORDERS_PER_PAGE, isAsked)) };
+}
+
+async function byDates(
+  list: Orders,
+  { date_from: from = '', date_to: to = '' }: BookQuery,
+): Promise<{ page: Page<OrderListItem>; next?: string }> {
+  const span = { fromMs: dateTimeMs(from) ?? 0, toMs: dateTimeMs(to) ?? 0 };
+  const untilMs = performance.now() + LONGEST_MS;
+  let read = '';
+  let orders = 0;
+  const isEnough = () => read !== '' && (orders > ORDERS_AT_ONCE / 2 || performance.now() > untilMs);
+  async function* firstWindows(): AsyncGenerator<Page<OrderListItem>> {
+    for await (const { window, page, paged } of orderWindows(list, span, { limit: ORDERS_AT_ONCE })) {
+      if (isEnough() && window.to !== read) return;
+      read = window.to;
+      orders += page.total;
+      yield page;
+      // All pages of one second belong together.
+      if (!paged && isEnough()) return;
+    }
+  }
+  const page = await wholeList(firstWindows());
+  return read <= to ? { page, next: read } : { page };
+}
+
+function bookItem(item: OrderListItem, rates: Rates | undefined): BookItem {
+  const { order_type: type, user_order_id: id } = item;
+  const shown = Object.fromEntries(BOOK_FIELDS.map((field) => [field, item[field]])) as unknown as BookItem;
+  const payers = isOrderType(type) ? payersOf(rates, type, requestOfOrder(type, item)) : undefined;
+  return {
+    ...shown,
+    user_order_id: shownId(id),
+    ...(payers && { fee_from_payer: payers.from, fee_to_payer: payers.to }),
+  };
+}

@@ -1,0 +1,90 @@
+import type { Client } from '@temporalio/client';
+import type { BookPeriod } from '../../contract/books/period.js';
+import { orderWorkflowId, parseAfterEndWorkflowId, quoted, searchAttribute } from '../../contract/names.js';
+import { ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
+import type { Order } from '../../contract/service-objects.js';
+import { newestRuns } from '../batch/batch-rows.js';
+import { type OrderListEntry, toEntry } from '../list-orders.js';
+import { describeRun, standingOf } from '../standing.js';
+import { callTemporal } from '../temporal-calls.js';
+
+/** Maximum runs per request. */
+const PAGE_SIZE = 1_000;
+const IDS_AT_ONCE = 500;
+
+/** An order that changed after its end. `original`: as its run reported it; absent = no order. */
+export interface ChangedOrder {
+  original?: Order;
+  /** Start of the look-up that found the change. */
+  atMs: number;
+}
+
+/** Orders of ours that may belong to a book, as Temporal shows them. */
+export class OurOrders {
+  readonly #byId = new Map<string, OrderListEntry>();
+  readonly #followUps = new Map<string, string[]>();
+  readonly changed = new Map<string, ChangedOrder>();
+
+  private constructor(
+    private readonly client: Client,
+    private readonly account: string,
+  ) {}
+
+  /** Lists the runs that were open in the period or ended shortly before it, and later changes. */
+  static async read(client: Client, { account, fromMs, toMs }: BookPeriod): Promise<OurOrders> {
+    const ours = new OurOrders(client, account);
+    const time = (ms: number) => quoted(new Date(ms).toISOString());
+    const since = `(ExecutionStatus = 'Running' OR CloseTime >= ${time(fromMs - ZONE_SLACK_MS)})`;
+    const of = (prefix: string) =>
+      `(WorkflowId STARTS_WITH ${quoted(`${prefix}order:${account}:`)} OR WorkflowId STARTS_WITH ${quoted(`${prefix}received:${account}:`)})`;
+    await callTemporal(client, async () => {
+      const query = `${of('')} AND ${since} AND StartTime < ${time(toMs + 2 * ZONE_SLACK_MS)}`;
+      for await (const info of client.workflow.list({ query, pageSize: PAGE_SIZE })) ours.#take(toEntry(info));
+      // A run that asked nobody has no status.
+      const changes = `${of('after-end:')} AND ${since} AND ${searchAttribute.orderStatus.name} IS NOT NULL`;
+      for await (const { workflowId, startTime } of client.workflow.list({ query: changes, pageSize: PAGE_SIZE })) {
+        const about = parseAfterEndWorkflowId(workflowId);
+        if (!about || ours.changed.has(about.orderId)) continue;
+        const standing = await standingOf(client, await describeRun(client, about.ended));
+        // Without a readable end, only the balance changes show what changed.
+        if (!['completed', 'noOrder', 'unresolved'].includes(standing.kind)) continue;
+        const original = standing.kind === 'completed' ? { original: standing.result.order } : {};
+        ours.changed.set(about.orderId, { atMs: startTime.getTime(), ...original });
+      }
+    });
+    return ours;
+  }
+
+  #take(entry: OrderListEntry | undefined): void {
+    const known = entry && this.#byId.get(entry.orderId);
+    if (!entry || (known && known.startedAt > entry.startedAt)) return;
+    this.#byId.set(entry.orderId, entry);
+    const extended = known ? undefined : /^(.+)\.r\d+$/.exec(entry.orderId)?.[1];
+    if (extended) this.#followUps.set(extended, [...(this.#followUps.get(extended) ?? []), entry.orderId].sort());
+  }
+
+  /** All runs that were listed at the start. */
+  all = (): OrderListEntry[] => [...this.#byId.values()];
+
+  /** Returns the run of an order, by its id or as a receipt. */
+  of = ({ user_order_id: id, order_uuid: uuid }: Pick<Order, 'user_order_id' | 'order_uuid'>) =>
+    this.#byId.get(id) ?? this.#byId.get(uuid);
+
+  /** Returns what changed of an order after its end. Another order under its id did not change. */
+  changeOf({ user_order_id: id, order_uuid: uuid }: Pick<Order, 'user_order_id' | 'order_uuid'>) {
+    const changed = this.changed.get(id) ?? this.changed.get(uuid);
+    return changed?.original && changed.original.order_uuid !== uuid ? undefined : changed;
+  }
+
+  /** Returns the ids of an order's follow-ups. */
+  followUpsOf = (orderId: string): readonly string[] => this.#followUps.get(orderId) ?? [];
+
+  /** Reads the runs of orders that the first list lacks, because they ended long before. */
+  async readMore(orderIds: readonly string[]): Promise<void> {
+    const ids = [...new Set(orderIds)].filter((id) => id !== '' && !this.#byId.has(id));
+    for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
+      const some = ids.slice(at, at + IDS_AT_ONCE).map((id) => orderWorkflowId(this.account, id));
+      for (const info of (await newestRuns(this.client, some)).values()) this.#take(toEntry(info));
+    }
+  }
+}
