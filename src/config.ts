@@ -136,8 +136,6 @@ export const loadWorkerConfig = (env: Env = process.env) =>
       version: versionOf(settings, problems),
       /** Amounts above which an order waits for a person, by currency. */
       caps: settings.PAYMENT_ORDER_CAPS,
-      /** Refuses orders that the balance does not cover. */
-      checkBalance: settings.PAYMENT_CHECK_BALANCE,
       /** Folders of batch files and reports; {} without any. */
       directories: readDirectories(settings, problems),
       /** Folder of the audit record; absent = none is kept. */

@@ -49,8 +49,6 @@ export interface ActivityDeps {
   callback?: CallbackConfig;
   /** Amounts (decimal strings by currency) above which an order waits for a person. */
   caps?: ReadonlyMap<string, string>;
-  /** Refuses orders that the balance does not cover. */
-  checkBalance?: boolean;
   /** Returns this worker's time in ms since the epoch. Default: the machine's clock. */
   nowMs?: () => number | Promise<number>;
   /** Returns when the server handed out the attempt. Default: asks the server. */

@@ -11,6 +11,7 @@ import type { ActivityDeps } from './deps.js';
 import { deliverEventActivity } from './events/deliver-event.js';
 import { checkFollowUpActivity } from './order/check-follow-up.js';
 import { createOrderActivity } from './order/create-order.js';
+import { lookAtFundsActivity } from './order/look-at-funds.js';
 import { lookUpEndedActivity } from './order/look-up-ended.js';
 import { lookUpOrderActivity, lookUpRecoveredActivity } from './order/look-up-order.js';
 import { lookUpReceivedActivity } from './order/look-up-received.js';
@@ -46,6 +47,7 @@ export const createActivities = (deps: ActivityDeps) => ({
   readOutcome: lean(readOutcomeActivity(deps)),
   checkFollowUp: checkFollowUpActivity(deps),
   checkSignature: checkSignatureActivity(deps),
+  lookAtFunds: lookAtFundsActivity(deps),
   whySilent: whySilentActivity(deps),
   whereInLine: whereInLineActivity(deps),
   readService: readServiceActivity(deps),

@@ -94,10 +94,6 @@ export const SETTINGS = {
     ...{ by: 'W', type: format.amountsByCurrency, example: '{"usd": "2000"}' },
     about: 'a larger order waits for `approve` or `refuse` ([caps](#caps)); at most 400 characters',
   },
-  PAYMENT_CHECK_BALANCE: {
-    ...{ by: 'W', type: format.flag, default: 'false', example: 'true' },
-    about: 'an order by `amount` that the balance does not cover is refused as `InvalidOrder`',
-  },
   ORDER_POLL_INITIAL: {
     by: 'W',
     type: format.duration,

@@ -34,6 +34,10 @@ export const ATTENTION_WORDS = {
     never: `${NOT_AGAIN}: once approved, both would be paid.`,
     todo: 'Ask whoever started this order whether the amount is right.',
   },
+  'short-of-funds': {
+    never: `${NOT_AGAIN}: this one can still be sent.`,
+    todo: 'Pay money into the balance, or ask whoever started this order whether it is still wanted. Then decide.',
+  },
   conflict: {
     never: `${NOT_AGAIN}: the order that the service shows may be this payment.`,
     todo: 'Compare the values at the service, and find out whose order it is.',
@@ -143,6 +147,10 @@ export const DECISION_WORDS = {
 /** Effect of `close-absent` while the service shows another payment under the id. */
 export const CLOSE_CONFLICT =
   'The order shown is not ours. This decision ends this order for good, and its id cannot be used again. Pay the payee under a new id only after the service has confirmed that nothing of this order was paid';
+
+/** Effects of `approve` and `resend` while the balance does not cover an order. */
+export const SEND_SHORT = 'sends it now, although the balance is short: the service decides';
+export const WAIT_FOR_FUNDS = 'waits, and sends it by itself as soon as the balance covers it';
 
 /** Effect of `accept` after a change that followed the end. */
 export const ACCEPT_CHANGE = 'records that you have seen the change; no money moves';

@@ -31,11 +31,18 @@ export const RECONCILE_WORKFLOW = 'reconcile';
 export const DELIVER_EVENTS_WORKFLOW = 'deliverEvents';
 /** Open while an account is stopped. */
 export const ACCOUNT_STOP_WORKFLOW = 'accountStop';
+/** Line of an account's orders that wait for funds. */
+export const FUNDS_LINE_WORKFLOW = 'fundsLine';
 
 /** Signal with more events to deliver. */
 export const EVENTS_SIGNAL = 'events';
 /** Signal to send the undelivered events again. */
 export const SEND_EVENTS_SIGNAL = 'send';
+/** Signals of an order to the line of its account. */
+export const JOIN_LINE_SIGNAL = 'join';
+export const LEAVE_LINE_SIGNAL = 'leave';
+/** Signal of the line to an order: it has its funds, or what is missing. */
+export const FUNDS_SIGNAL = 'funds';
 /** Signal of an unproven claim that the order changed. */
 export const ORDER_CALLBACK_SIGNAL = 'orderCallback';
 /** Query of the state, the reason for waiting, and the possible decisions. */
@@ -61,8 +68,8 @@ export const STOP_MEMO = 'stop';
 export const searchAttribute = {
   account: defineSearchAttributeKey('PaymentAccount', 'KEYWORD'),
   /**
-   * `open`, `uncertain` or `parked`, then the final status. `none`: no order; `unresolved`: closed
-   * in doubt.
+   * `open`, `uncertain`, `parked` or `short` (waits for funds), then the final status. `none`: no
+   * order; `unresolved`: closed in doubt.
    */
   orderStatus: defineSearchAttributeKey('PaymentOrderStatus', 'KEYWORD'),
   orderUuid: defineSearchAttributeKey('PaymentOrderUuid', 'KEYWORD'),
@@ -123,6 +130,7 @@ export const batchPlanWorkflowId = (account: string, random: string): string => 
 export const scheduledBatchWorkflowId = (account: string, plan: string): string => `scheduled:${account}:${plan}`;
 export const reconcileWorkflowId = (account: string): string => `reconcile:${account}`;
 export const readWorkflowId = (account: string, random: string): string => `read:${account}:${random}`;
+export const fundsLineWorkflowId = (account: string): string => `funds:${account}`;
 const AFTER_END = 'after-end:';
 export const afterEndWorkflowId = (ended: string): string => `${AFTER_END}${ended}`;
 export const accountStopWorkflowId = (account: string): string => `stop:${account}`;

@@ -21,7 +21,7 @@ export interface OrderListItem extends Order {
 /** Final statuses of the service; every other value, known or not, means that the order is still under way. */
 export const FINAL_STATUSES = ['completed', 'completed_partially', 'canceled', 'error'] as const;
 /** Statuses that the list of orders shows while an order is under way. */
-export const OPEN_STATUSES = ['open', 'uncertain', 'parked'] as const;
+export const OPEN_STATUSES = ['open', 'uncertain', 'parked', 'short'] as const;
 /** All that it says of orders whose workflow was not stopped; `none`: no order; `unresolved`: closed in doubt. */
 export const SHOWN_STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES, 'none', 'unresolved'] as const;
 

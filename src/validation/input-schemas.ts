@@ -33,6 +33,11 @@ export const optionSchemas = {
   revertTo: z.strictObject({ ...payoutSchemas, network: networkSchema }).optional(),
   /** 'never': an order with an uncertain create is parked instead of sent again. */
   resend: z.enum(['once', 'never']).optional(),
+  /**
+   * Treatment of an order by `amount` that the balance does not cover. `refuse` ends it, `ask` parks
+   * it, `wait` sends it once it is covered, and `overtake` waits but may go before larger ones.
+   */
+  whenShort: z.enum(['refuse', 'ask', 'wait', 'overtake']).optional(),
   /** ISO time after which nothing is sent. An unsent order then ends as OrderCancelled. */
   latestSend: z.iso.datetime({ offset: true, error: 'must be an ISO time such as 2026-11-27T18:00:00Z' }).optional(),
   batchId: z
@@ -61,7 +66,7 @@ export const optionSchemas = {
 };
 
 export type OptionShapes = { [Name in keyof typeof optionSchemas]?: z.infer<(typeof optionSchemas)[Name]> };
-const { account, compensation, revertTo, resend } = optionSchemas;
+const { account, compensation, revertTo, resend, whenShort } = optionSchemas;
 export const orderUuid = z.string().regex(ORDER_UUID_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -');
 
 export const receivedSchema = z.strictObject({
@@ -108,6 +113,7 @@ const options = {
   startedBy: nameSchema,
   compensation,
   resend,
+  whenShort,
   maxInFlight: z.int().min(1).max(MAX_IN_FLIGHT).optional(),
   stopAfter: z
     .strictObject({

@@ -87,6 +87,16 @@ function policyErrors(type: OrderType, input: Unchecked): FieldError[] {
   return [];
 }
 
+/** Finds orders whose amount from the balance is not known before the create. */
+function fundsErrors(type: OrderType, order: Unchecked, whenShort: unknown): FieldError[] {
+  if (whenShort === undefined) return [];
+  if (!factsOf(type).movesMoneyAtOnce)
+    return [{ field: 'whenShort', reason: 'only for orders that pay from the balance' }];
+  return order.amount === undefined
+    ? [{ field: 'whenShort', reason: 'needs order.amount, since amount_to is no amount of the balance' }]
+    : [];
+}
+
 const squeeze = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
 
 /** Finds wallets in ids, search attributes and descriptions, which are not protected. */
@@ -149,6 +159,7 @@ export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): 
     ...payoutErrors(type, order),
     ...revertErrors(fields.revertTo),
     ...policyErrors(type, fields),
+    ...fundsErrors(type, order, fields.whenShort),
     ...ofFormat(textErrors(texts)),
   ];
 }

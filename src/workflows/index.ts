@@ -3,6 +3,7 @@ export { accountStop } from './account-stop.js';
 export { bulkWithdraw } from './bulk-withdraw.js';
 export { deliverEvents } from './deliver-events.js';
 export { depositAddress } from './deposit-address.js';
+export { fundsLine } from './funds-line.js';
 export { orderAfterEnd } from './order-after-end.js';
 export {
   deposit,

@@ -1,6 +1,7 @@
 import type { OrderInput, OrderResult } from '../contract/order/input-and-result.js';
 import type { OrderType } from '../contract/order/types.js';
 import { compensate } from './compensation/compensate.js';
+import { leavingLine } from './create/await-funds.js';
 import { createOrder } from './create/create-order.js';
 import { awaitFinal } from './follow/await-final.js';
 import { runOrder } from './order/frame.js';
@@ -10,8 +11,11 @@ const processOf =
   <T extends OrderType>(type: T) =>
   (input: OrderInput<T>): Promise<OrderResult> =>
     runOrder(type, input, async (run) => {
-      await createOrder(run);
-      return compensate(run, await awaitFinal(run));
+      const final = await leavingLine(run, async () => {
+        await createOrder(run);
+        return awaitFinal(run);
+      });
+      return compensate(run, final);
     });
 
 /** Waits for a client's deposit and credits it to the balance. Nothing moves at create. */

@@ -1,12 +1,4 @@
-import {
-  CancellationScope,
-  ChildWorkflowCancellationType,
-  getExternalWorkflowHandle,
-  log,
-  ParentClosePolicy,
-  startChild,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { CancellationScope, log, workflowInfo } from '@temporalio/workflow';
 import {
   EVENT_TEXTS,
   type EventData,
@@ -21,9 +13,8 @@ import {
   deliveryWorkflowId,
   EVENTS_SIGNAL,
   parseAfterEndWorkflowId,
-  searchAttribute,
 } from '../contract/names.js';
-import { watch } from './activity-calls.js';
+import { signalOrStart } from './signal-or-start.js';
 
 /** Events of a run that wait for their hand-over. */
 export interface Outbox {
@@ -101,30 +92,14 @@ async function handAllOver(outbox: Outbox): Promise<void> {
   outbox.isSending = false;
 }
 
-/** The delivery may end, or be started by another run, between two tries. */
-const MOST_TRIES = 10;
-
 /** Signals the open delivery of the order, or starts one. Waits for Temporal only. */
 async function deliver(outbox: Outbox, input: EventsInput): Promise<void> {
-  const workflowId = deliveryWorkflowId(subject());
-  let isOpen = outbox.isDelivering?.() ?? false;
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-    try {
-      if (isOpen) return await getExternalWorkflowHandle(workflowId).signal(EVENTS_SIGNAL, input);
-      const child = await startChild<(input: EventsInput) => Promise<void>>(DELIVER_EVENTS_WORKFLOW, {
-        workflowId,
-        args: [input],
-        parentClosePolicy: ParentClosePolicy.ABANDON,
-        cancellationType: ChildWorkflowCancellationType.ABANDON,
-        typedSearchAttributes: [{ key: searchAttribute.account, value: outbox.account }],
-      });
-      const isOver = watch(child.result());
-      outbox.isDelivering = () => !isOver();
-      return;
-    } catch {
-      // Already started, or already closed.
-      isOpen = !isOpen;
-    }
-  }
-  log.error('events were not handed over', { events: input.events.map(({ id }) => id) });
+  const { account } = outbox;
+  const target = { type: DELIVER_EVENTS_WORKFLOW, workflowId: deliveryWorkflowId(subject()), signal: EVENTS_SIGNAL };
+  const isDelivering = await signalOrStart(
+    { ...target, account, started: input, signalled: input },
+    outbox.isDelivering?.() ?? false,
+  );
+  if (isDelivering) outbox.isDelivering = isDelivering;
+  if (isDelivering === false) log.error('events were not handed over', { events: input.events.map(({ id }) => id) });
 }

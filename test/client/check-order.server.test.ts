@@ -2,6 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import type { OrderCheck } from '../../src/contract/order/check.js';
+import type { OrderInput } from '../../src/contract/order/input-and-result.js';
 import type { OrderType } from '../../src/contract/order/types.js';
 import { dataConverter } from '../../src/temporal.js';
 import { orderInput } from '../support/inputs.js';
@@ -173,7 +174,7 @@ async function startOf(type: OrderType, order: object = {}, orderId = newOrderId
 }
 
 describe('the balance', () => {
-  test('is shown before and after; a shortfall is a warning unless workers check it', async () => {
+  test('is shown before and after; a shortfall is a warning unless the order says what to do', async () => {
     lab.sandbox.set({ balances: { usd: '100', eur: '100000000' } });
     const [enough, short] = [await check('withdraw', { amount: '50' }), await check('withdraw', { amount: '120.50' })];
     lab.sandbox.set({ balances: { usd: '100000000' } });
@@ -185,14 +186,21 @@ describe('the balance', () => {
     expect(short).toMatchObject({ wouldBeSent: true, warnings: [expect.stringContaining('22.81 usd are missing')] });
   });
 
-  test('that workers check refuses the order', async () => {
-    await lab.replaceWorkers({ caps, checkBalance: true });
+  test.for<[NonNullable<OrderInput['whenShort']>, object]>([
+    ['refuse', { fields: [{ field: 'order.amount', reason: expect.stringContaining('is less than 122.81 usd') }] }],
+    ['ask', { wouldPark: { code: 'short-of-funds', reason: expect.stringContaining('is less than 122.81 usd') } }],
+    ['wait', { notNow: expect.stringContaining('it would wait for funds: the balance of 100 usd') }],
+    ['overtake', { notNow: expect.stringContaining('it would wait for funds: the balance of 100 usd') }],
+  ])('that is short: whenShort %s says what a start would do', async ([whenShort, expected]) => {
+    const input = orderInput('withdraw', newOrderId('short'));
+    const checkOf = (amount: string) =>
+      lab.orders.check('withdraw', { ...input, whenShort, order: { ...input.order, amount } });
     lab.sandbox.set({ balances: { usd: '100' } });
-    const short = await check('withdraw', { amount: '120.50' });
+    const [enough, short] = [await checkOf('50'), await checkOf('120.50')];
     lab.sandbox.set({ balances: { usd: '100000000' } });
-    await lab.replaceWorkers({ caps });
-    expect(short).toMatchObject({ wouldBeSent: false, leaves: [{ shortfall: '22.81' }] });
-    expect(short.fields).toEqual([{ field: 'order.amount', reason: expect.stringContaining('is less than') }]);
+    expect(enough).toMatchObject({ wouldBeSent: true, reasons: [] });
+    expect(short).toMatchObject({ wouldBeSent: false, leaves: [{ shortfall: '22.81' }], ...expected });
+    expect(short.warnings).toBeUndefined();
   });
 });
 

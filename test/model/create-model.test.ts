@@ -38,6 +38,7 @@ const NONE: Left = {
   another: 0,
   late: 0,
   form: 0,
+  short: 0,
 };
 
 const isSent = (world: World, before: World): boolean => world.sends.length > before.sends.length;
@@ -205,6 +206,7 @@ const COMBINATIONS: Record<string, Partial<Left> & { isPayout?: false }> = {
   'an account that nobody knows': { lose: 1, restart: 1, refuse: 1, accept: 1, cancel: 1, decision: 1 },
   'a time that passes': { late: 1, restart: more, accept: 1, cancel: 1, decision: 1 },
   'an id of two payments': { another: 1, refuse: more, accept: 1, callback: more, cancel: 1, decision: 1 },
+  'a short balance': { short: 2, restart: more, reset: 1, accept: 1, cancel: 1, decision: 1 },
   'a refusal': { refuse: 1, accept: 1, callback: 1, cancel: more, decision: 1 },
 };
 

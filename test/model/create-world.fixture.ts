@@ -91,7 +91,8 @@ export type Disturbance =
   | 'lose'
   | 'another'
   | 'late'
-  | 'form';
+  | 'form'
+  | 'short';
 
 /** One thing that happens, in words, and what the world is after it. */
 export interface Step {
@@ -282,6 +283,8 @@ function progress(before: World, code: Code): Step[] {
       }));
     case 'prove absence':
       return proofs(world, code);
+    case 'await funds':
+      return [{ event: 'it gets its funds', world: note(world, code, { kind: 'unblocked' }) }];
     case 'ask':
       return asked(world, action.about, code);
   }
@@ -392,6 +395,14 @@ function attempts(world: World, permission: string, code: Code): Step[] {
   if (isReset && permittedIn !== `${world.run}`) {
     return [...steps, { event: 'the gate finds that the run was reset', world: note(told, code, resetDoubt(world)) }];
   }
+  // The balance does not cover it: it asks, or waits in the line of its account.
+  if (permission === 'first' && world.left.short > 0) {
+    for (const waits of [true, false]) {
+      const outcome: Outcome = { kind: 'blocked', by: 'short', why: 'short', waits };
+      const event = waits ? 'it has to wait for funds' : 'the balance is short';
+      steps.push({ event, world: note(spend(told, 'short'), code, outcome) });
+    }
+  }
   if (world.left.send === 0) return steps;
   const sending = {
     ...spend(told, 'send'),
@@ -468,6 +479,14 @@ function decisions(world: World, about: Asked, code: Code): Step[] {
   if (about.kind === 'conflict' && about.conflict.ours.length > 0) return steps;
   const closing: Outcome = { kind: 'closing', by: 'ann', atMs: world.nowMs };
   const closed: Step = { event: 'an operator closes it as absent', world: note(decided, code, closing) };
+  if (about.kind === 'short') {
+    const refused: Outcome = { ...closing, refused: 'short' };
+    return [
+      { event: 'an operator refuses it', world: note(decided, code, refused) },
+      { event: 'an operator lets it be sent', world: note(decided, code, { kind: 'unblocked' }) },
+      { event: 'an operator lets it wait for funds', world: note(decided, code, { kind: 'awaits' }) },
+    ];
+  }
   const mayResend = (about.kind === 'uncertain' || about.kind === 'notSent') && executed(world) === 0 && !isOpen(world);
   if (!mayResend) return [...steps, closed, ...refusedHere(decided, about, code)];
   const outcome: Outcome =

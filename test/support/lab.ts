@@ -61,8 +61,8 @@ export interface LabOptions {
   workers?: boolean;
   /** Where the workers find the sandbox, such as a line in front of it that can be cut; its own URL when omitted. */
   serviceUrl?: (sandboxUrl: string) => Promise<string>;
-  /** Caps, the balance check and whose signatures count; none when omitted. */
-  limits?: Pick<WorkerConfig, 'caps' | 'checkBalance' | 'approvers' | 'auditDir'>;
+  /** Caps and whose signatures count; none when omitted. */
+  limits?: Pick<WorkerConfig, 'caps' | 'approvers' | 'auditDir'>;
   /** Receivers of events; none when omitted. */
   receivers?: readonly ReceiverConfig[];
   /** Client, receiver and workers encrypt payloads with the first of them; plain when omitted. */

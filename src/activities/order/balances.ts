@@ -1,5 +1,6 @@
 import type Big from 'big.js';
 import { type Amount, decimal, decimalOrZero, isPlaces, MAX_PLACES, sum, toAmount } from '../../contract/money.js';
+import type { ApprovedAmount } from '../../contract/order/messages.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import { type OrderType, orderSides } from '../../contract/order/types.js';
 import { type Balances, balanceIn, isMalformed, type RateEntry, type Rates } from '../../contract/service-objects.js';
@@ -72,17 +73,27 @@ export function shortfall(
   type: OrderType,
   request: CreateRequest,
 ): string | undefined {
-  const { currencyFrom } = orderSides(type, request);
-  const entry = rateEntryOf(rates, type, request);
-  if (!entry || request.amount == null) return undefined;
-  const needed = withFees(entry, decimal(request.amount));
-  const available = decimalOrZero(balanceIn(balances, currencyFrom)?.amount);
-  if (available.gte(needed)) return undefined;
-  return `the balance of ${toAmount(available)} ${currencyFrom} is less than ${toAmount(needed)} (with fees)`;
+  const needed = rateEntryOf(rates, type, request) && neededFor(rates, type, request);
+  if (!needed) return undefined;
+  const { amount, currency } = needed;
+  const available = decimalOrZero(balanceIn(balances, currency)?.amount);
+  if (available.gte(amount)) return undefined;
+  return `the balance of ${toAmount(available)} ${currency} is less than ${amount} ${currency} (with fees)`;
 }
 
-/** Adds the commissions of both sides in one currency: an upper estimate for either payer. */
-function withFees(entry: RateEntry, amount: Big): Big {
-  const needed = amount.plus(commission(entry, 'from', amount));
-  return entry.currency_from === entry.currency_to ? needed.plus(commission(entry, 'to', amount)) : needed;
+/**
+ * Returns what an order by `amount` takes from its balance, with the commissions beside the amount.
+ * Without rates, it is the bare amount.
+ */
+export function neededFor(
+  rates: Rates | undefined,
+  type: OrderType,
+  request: CreateRequest,
+): Required<ApprovedAmount> | undefined {
+  if (request.amount == null) return undefined;
+  const { currencyFrom: currency } = orderSides(type, request);
+  const entry = rates && rateEntryOf(rates, type, request);
+  const amount = decimal(request.amount);
+  const fees = entry ? feesOf(entry, { from: amount, to: amount }).filter((fee) => fee.currency === currency) : [];
+  return { amount: toAmount(amount.plus(onTop(fees))), currency };
 }

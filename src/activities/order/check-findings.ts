@@ -35,7 +35,7 @@ export function shownAs(
 export const unchecked = ({ currency, shortfall }: LeavingAmount): string[] =>
   shortfall === undefined
     ? []
-    : [`${shortfall} ${currency} are missing on the balance. Workers do not check it, so the service decides`];
+    : [`${shortfall} ${currency} are missing on the balance. It names no whenShort, so the service decides`];
 
 /** Returns limits, commissions and amounts by the current rates. */
 export function amountsOf({ type, request, terms: { rates, balances } }: Checked): Omit<OrderFindings, 'fields'> {

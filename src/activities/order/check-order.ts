@@ -24,36 +24,40 @@ export async function checkOrder(
 ): Promise<OrderFindings> {
   const checked = validateOrderInput(type, input, { formatChecks: account.formatChecks });
   if ('errors' in checked) return { fields: checked.errors };
-  const { order: request } = checked.input;
+  const { order: request, whenShort } = checked.input;
   const first = { type, permission: 'first' } as const;
   const [terms, atService, late] = await Promise.all([
     // Its balances are shown, whether or not a start would check them.
-    readTerms({ ...deps, checkBalance: true }, account, first, request),
+    readTerms(deps, account, { ...first, input: { whenShort: 'ask' } }, request),
     shownAtService(account, type, request),
     tooLate(deps, account, type, checked.input),
   ]);
-  const { errors, notes } = beyondLimits(account, type, request, {
+  const { errors, notes, short } = beyondLimits(account, type, request, {
     ...terms,
-    ...(!deps.checkBalance && { balances: undefined }),
+    ...(!whenShort && { balances: undefined }),
   });
   const amounts = amountsOf({ type, request, terms });
   const thousands = terms.rates && amountLikeThousands(type, request, terms.rates);
   const warnings = [
     ...(checked.notes ?? []).map((note) => describeFieldErrors([note])),
     ...(thousands ? [thousands] : []),
-    ...(deps.checkBalance ? [] : (amounts.leaves ?? []).flatMap(unchecked)),
+    ...(whenShort ? [] : (amounts.leaves ?? []).flatMap(unchecked)),
   ];
   const unknown = [...notes, ...(amounts.unknown ?? []), ...(late?.unknown ?? [])];
   return {
-    fields: errors,
+    fields: short && whenShort === 'refuse' ? [...errors, { field: 'order.amount', reason: short }] : errors,
     ...amounts,
-    ...questionOf(deps, account, { type, request, terms }, atService),
-    ...(late?.reason && { notNow: late.reason }),
+    ...questionOf(deps, account, { type, request, terms }, atService, whenShort === 'ask' ? short : undefined),
+    ...(late?.reason
+      ? { notNow: late.reason }
+      : short && WAITS.includes(whenShort) && { notNow: `it would wait for funds: ${short}` }),
     ...(warnings.length > 0 && { warnings }),
     ...(unknown.length > 0 && { unknown }),
     atService,
   };
 }
+
+const WAITS: readonly unknown[] = ['wait', 'overtake'];
 
 /** Returns why nothing is sent now: after a restore, or after the latest time to send. */
 async function tooLate(
@@ -93,10 +97,12 @@ function questionOf(
   account: Account,
   { type, request, terms }: Checked,
   { state, reason = '' }: NonNullable<OrderFindings['atService']>,
+  short: string | undefined,
 ): Pick<OrderFindings, 'wouldPark'> {
   const only = onlyByCommand(deps, account.name);
   const command = only && { onlyByCommand: only };
   if (state === 'conflict') return { wouldPark: { code: 'conflict', reason, ...command } };
   const cap = state !== 'same' && exceededCap(protectionsIn(deps, account).caps, type, request, terms.rates);
-  return cap ? { wouldPark: { code: 'over-cap', reason: cap.reason, ...command } } : {};
+  if (cap) return { wouldPark: { code: 'over-cap', reason: cap.reason, ...command } };
+  return short && state !== 'same' ? { wouldPark: { code: 'short-of-funds', reason: short, ...command } } : {};
 }

@@ -34,7 +34,7 @@ import {
   wireRequest,
 } from './create-attempt.js';
 import { probePatience } from './gathering.js';
-import { aboveLimits, beyondLimits, capsFor, capsOn, exceededCap, readTerms, type Terms } from './limits.js';
+import { aboveLimits, capsFor, capsOn, readTerms, refusedByLimits, type Terms } from './limits.js';
 import { probe, probeFirst } from './probe.js';
 import { staleBasis } from './read-outcome.js';
 import { circumstancesOf, elsewhereOf, sentToOf } from './sent-to.js';
@@ -180,8 +180,7 @@ async function refusedByProbe(
   sending: Sending,
   { stale, heldUp, times }: { stale: CreateVerdict | undefined; heldUp: boolean; times: SendTimes },
 ): Promise<CreateVerdict | undefined> {
-  const { deps, account, attempt, request, invalid, notes, terms, tooSoon } = sending;
-  const caps = capsFor(deps, account, attempt);
+  const { deps, account, attempt, request, invalid, tooSoon } = sending;
   let seen: Awaited<ReturnType<typeof probe>>;
   try {
     seen = await probeBefore(account, attempt, request, heldUp);
@@ -194,7 +193,11 @@ async function refusedByProbe(
     const { kind: _, differences, ...ours } = seen;
     // An order under another form of our id is ours, too, because the id means one payment.
     if (differences.length > 0) return { kind: 'conflict', order: seen.order, differences };
-    return { kind: 'adopted', ...ours, ...aboveLimits(caps, { ...attempt, request }, seen.order) };
+    return {
+      kind: 'adopted',
+      ...ours,
+      ...aboveLimits(capsFor(deps, account, attempt), { ...attempt, request }, seen.order),
+    };
   }
   // Earlier proofs or permissions never replace the probe just made.
   const refused = sendGate(attempt) ?? (tooSoon && notSent(tooSoon.reason)) ?? (await times.tooLate());
@@ -202,18 +205,7 @@ async function refusedByProbe(
   // Checked after the probe, because an order that was sent before is followed in any case.
   if (stale) return stale;
   if (invalid) throw invalid;
-  // InvalidOrder means that no order exists, so limits decide only on first sends.
-  if (attempt.permission === 'first') {
-    const limits = beyondLimits(account, attempt.type, request, terms);
-    if (limits.errors.length > 0) throw invalidOrder(limits.errors);
-    for (const note of limits.notes) notes.add(note);
-  }
-  const cap = exceededCap(caps, attempt.type, request, terms.rates, attempt.approved);
-  // The service gave rates a short time ago, so one failed read needs no operator.
-  if (cap && !terms.rates && cap.amount === undefined && (await account.rates.current())) {
-    return notSent('the rates that a cap depends on could not be read again');
-  }
-  return cap && { kind: 'overCap', ...cap };
+  return refusedByLimits(sending);
 }
 
 /** Returns a probe. Only if nothing was sent before may a group's answer serve. */

@@ -2,6 +2,7 @@ import Big from 'big.js';
 import type { FieldError } from '../../contract/failures.js';
 import { type Amount, decimal, decimalOrZero, sum, toAmount } from '../../contract/money.js';
 import type { CreateOrderInput, CreateVerdict } from '../../contract/order/activities.js';
+import type { RunInput } from '../../contract/order/input-and-result.js';
 import type { ApprovedAmount } from '../../contract/order/messages.js';
 import type { CreateRequest, RequestFields } from '../../contract/order/request.js';
 import { lowestCaps } from '../../contract/order/stricter.js';
@@ -9,8 +10,10 @@ import { amountsOf, factsOf, type OrderType, orderSides } from '../../contract/o
 import type { Balances, Order, Rates } from '../../contract/service-objects.js';
 import { checkAgainstRates, uncheckableBy } from '../../validation/rate-checks.js';
 import type { Account, ActivityDeps } from '../deps.js';
+import { invalidOrder } from '../failures.js';
 import { protectionsIn } from '../protections.js';
-import { shortfall, unreadableBalance } from './balances.js';
+import { neededFor, shortfall, unreadableBalance } from './balances.js';
+import { notSent } from './create-attempt.js';
 import { mostOfOtherSide } from './other-side.js';
 
 /** Maximum wait for balances. Without them, a create skips the check. */
@@ -27,24 +30,26 @@ export interface Terms {
 export async function readTerms(
   deps: ActivityDeps,
   account: Account,
-  attempt: Pick<CreateOrderInput, 'type' | 'permission' | 'caps'>,
+  attempt: Pick<CreateOrderInput, 'type' | 'permission' | 'caps' | 'funded' | 'input'>,
   request: CreateRequest,
 ): Promise<Terms> {
   const { type, permission } = attempt;
   const isCapped = permission !== 'none' && capOnEstimate(capsFor(deps, account, attempt), type, request) !== undefined;
   const rates = await (isCapped ? account.rates.reread() : account.rates.current());
-  const isChecked = deps.checkBalance && permission === 'first' && factsOf(type).movesMoneyAtOnce;
-  const balances = isChecked ? account.service.balances({ timeoutMs: BALANCES_TIMEOUT_MS }) : undefined;
+  const whenShort = whenShortOf(attempt);
+  // For orders that wait, the line of the account reads the balance.
+  const isRead = (whenShort === 'refuse' || whenShort === 'ask') && factsOf(type).movesMoneyAtOnce;
+  const balances = isRead ? account.service.balances({ timeoutMs: BALANCES_TIMEOUT_MS }) : undefined;
   return { rates, balances: await balances?.catch(() => 'unread' as const) };
 }
 
-/** Returns what excludes an order by rates or balance, and what was not checked. */
+/** Returns what excludes an order by rates, what was not checked, and why the balance is `short`. */
 export function beyondLimits(
   { formatChecks }: Account,
   type: OrderType,
   request: CreateRequest,
   { rates, balances }: Terms,
-): { errors: FieldError[]; notes: string[] } {
+): { errors: FieldError[]; notes: string[]; short?: string | undefined } {
   const noted = (note: string) => ({ errors: [], notes: [note] });
   if (!rates) return noted('rates were not to be had: limits, precision and balance were not checked');
   const uncheckable = uncheckableBy(rates, type, request, formatChecks);
@@ -54,8 +59,7 @@ export function beyondLimits(
   if (balances === 'unread') return noted('balances were not to be had: the balance was not checked');
   const unknown = unreadableBalance(balances, type, request);
   if (unknown) return noted(`${unknown}: it was not checked`);
-  const reason = shortfall(balances, rates, type, request);
-  return { errors: reason ? [{ field: 'order.amount', reason }] : [], notes: [] };
+  return { errors, notes: [], short: shortfall(balances, rates, type, request) };
 }
 
 /** Returns both sides of an order, with the highest amount that the request names of each. */
@@ -163,4 +167,59 @@ export function capsOn(
   const { currencyFrom, currencyTo } = orderSides(type, request);
   const own = [...caps].filter(([currency]) => currency === currencyFrom || currency === currencyTo);
   return own.length > 0 ? { caps: Object.fromEntries(own) } : {};
+}
+
+/** An attempt that may send, as limits need it. */
+interface Attempted {
+  deps: ActivityDeps;
+  account: Account;
+  attempt: CreateOrderInput;
+  request: CreateRequest;
+  terms: Terms;
+  notes: Set<string>;
+}
+
+/**
+ * Returns why nothing is sent by caps and funds, and notes what was not checked. Throws InvalidOrder
+ * on first sends only, because it means that no order exists.
+ */
+export async function refusedByLimits(attempted: Attempted): Promise<CreateVerdict | undefined> {
+  const { deps, account, attempt, request, terms, notes } = attempted;
+  const { type, permission, approved } = attempt;
+  const limits = permission === 'first' ? beyondLimits(account, type, request, terms) : NO_LIMITS;
+  const { short } = limits;
+  const isRefused = short !== undefined && whenShortOf(attempt) === 'refuse';
+  const errors = isRefused ? [{ field: 'order.amount', reason: short }] : limits.errors;
+  if (errors.length > 0) throw invalidOrder(errors);
+  for (const note of limits.notes) notes.add(note);
+  const cap = exceededCap(capsFor(deps, account, attempt), type, request, terms.rates, approved);
+  // The service gave rates a short time ago, so one failed read needs no operator.
+  if (cap && !terms.rates && cap.amount === undefined && (await account.rates.current())) {
+    return notSent('the rates that a cap depends on could not be read again');
+  }
+  return cap ? { kind: 'overCap', ...cap } : shortOfFunds(attempt, request, terms, short);
+}
+
+const NO_LIMITS: ReturnType<typeof beyondLimits> = { errors: [], notes: [] };
+
+/** Returns `whenShort` while it decides: before any send, and before the order has its funds. */
+const whenShortOf = ({
+  permission,
+  funded,
+  input,
+}: Pick<CreateOrderInput, 'permission' | 'funded' | 'input'>): RunInput['whenShort'] =>
+  permission === 'first' && !funded ? (Object(input) as RunInput).whenShort : undefined;
+
+/** Returns the verdict of an order that asks or waits. */
+function shortOfFunds(
+  attempt: CreateOrderInput,
+  request: CreateRequest,
+  { rates }: Terms,
+  short: string | undefined,
+): CreateVerdict | undefined {
+  const whenShort = whenShortOf(attempt);
+  const needed = neededFor(rates, attempt.type, request);
+  if (!needed || whenShort === undefined || (!short && (whenShort === 'ask' || whenShort === 'refuse')))
+    return undefined;
+  return { kind: 'short', reason: short ?? `it needs ${needed.amount} ${needed.currency}`, ...needed };
 }

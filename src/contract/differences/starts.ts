@@ -30,10 +30,9 @@ function inOneForm(target: unknown): unknown {
 }
 
 const DEFAULTS: Readonly<Record<string, unknown>> = { account: DEFAULT_ACCOUNT, resend: 'once', approval: 'none' };
-const OF_ORDER = 'account order compensation revertTo resend latestSend reference metadata'.split(' ');
-const OF_BATCH = 'account rows approval approvalExpiresMs compensation resend maxInFlight stopAfter latestSend'.split(
-  ' ',
-);
+const OF_ORDER = 'account order compensation revertTo resend whenShort latestSend reference metadata'.split(' ');
+const OF_BATCH =
+  'account rows approval approvalExpiresMs compensation resend whenShort maxInFlight stopAfter latestSend'.split(' ');
 
 /** Returns the fields in which two inputs differ, with defaults. The inputs may be unchecked. */
 const inputDifferences = (fields: readonly string[], mine: unknown, theirs: unknown): string[] =>

@@ -75,6 +75,8 @@ export interface CreateOrderInput {
   released?: readonly string[];
   /** Lowest caps of earlier attempts, by currency. */
   caps?: Record<string, string>;
+  /** The order has its funds, or an operator sends it although they are short. */
+  funded?: true;
   /** A follow-up whose parent workflow is the order it extends. */
   followUp?: boolean;
 }
@@ -102,6 +104,8 @@ export type CreateVerdict =
   | ({ kind: 'overCap'; reason: string } & ApprovedAmount)
   /** A rule holds it until a person releases it. `rule`: its name, which a release names. */
   | { kind: 'held'; reason: string; rule: string }
+  /** Nothing was sent: the order needs this amount, and `whenShort` says to ask or wait. */
+  | ({ kind: 'short'; reason: string } & Required<ApprovedAmount>)
   /** Nothing was sent: the basis of a follow-up has changed, or the latest send time is over. */
   | { kind: 'stale'; reason: string }
   /**

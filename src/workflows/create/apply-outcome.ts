@@ -27,6 +27,8 @@ export type Outcome =
   /** An operator permits a send, in the run `readIn`. */
   | { kind: 'permitted'; readIn: string }
   | { kind: 'unblocked' }
+  /** An operator lets an order that is short of funds wait for them. */
+  | { kind: 'awaits' }
   | { kind: 'closing'; by: string; refused?: string; atMs: number }
   | { kind: 'callback' }
   | { kind: 'placeConfirmed' }
@@ -79,6 +81,8 @@ export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
       return permit(facts, outcome);
     case 'unblocked':
       return without(facts, 'blocked', 'notSent', 'refused');
+    case 'awaits':
+      return facts.blocked ? { ...facts, blocked: { ...facts.blocked, waits: true } } : facts;
     case 'closing':
       return close(facts, outcome);
     case 'callback':

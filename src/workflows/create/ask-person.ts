@@ -82,9 +82,14 @@ async function outcomeOf(
       return { kind: 'unblocked' };
     }
     case 'approve':
+      if (about.kind === 'short') {
+        run.funds.isGranted = true;
+        return { kind: 'unblocked' };
+      }
       run.approved = about.kind === 'overCap' ? about.toApprove : undefined;
       return { kind: 'unblocked' };
     default:
+      if (about.kind === 'short') return { kind: 'awaits' };
       return permits(about) ? { kind: 'permitted', readIn: run.answeredIn } : { kind: 'unblocked' };
   }
 }
@@ -168,6 +173,10 @@ function askedAbout(run: OrderRun, about: Question): ParkQuestion {
       return { code: 'held', reason: about.why, allowed: ['release', 'refuse'] };
     case 'overCap':
       return { code: 'over-cap', reason: about.why, allowed: ['approve', 'refuse'], toApprove: about.toApprove };
+    case 'short': {
+      const { why, toApprove } = about;
+      return { code: 'short-of-funds', reason: why, allowed: ['approve', 'resend', 'refuse'], toApprove };
+    }
   }
 }
 

@@ -61,7 +61,7 @@ type Attempted = CreateVerdict & { placeUnknown?: boolean };
 /** Verdicts of a create. Anything else was answered by another activity or by a foreign worker. */
 const VERDICTS: readonly unknown[] = [
   ...(['accepted', 'adopted', 'conflict', 'duplicates', 'rejected', 'uncertain'] as const),
-  ...(['notSent', 'rateLimited', 'overCap', 'held', 'stale'] as const),
+  ...(['notSent', 'rateLimited', 'overCap', 'held', 'short', 'stale'] as const),
 ] satisfies CreateVerdict['kind'][];
 
 const STRANGE_CREATE =
@@ -82,6 +82,7 @@ function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInp
     ...(run.released && { released: run.released }),
     ...(run.strictest.caps && { caps: run.strictest.caps }),
     ...(isLatePermitted(run) && { late: true }),
+    ...(run.funds.isGranted && { funded: true }),
     ...(isFollowUp(run) && { followUp: true }),
   };
 }
@@ -155,6 +156,11 @@ function outcomesOf(run: OrderRun, verdict: Attempted, permission: string): Outc
     }
     case 'held':
       return [{ kind: 'blocked', by: 'hold', why: verdict.reason, rule: verdict.rule }];
+    case 'short': {
+      const { reason: why, amount, currency } = verdict;
+      const waits = run.input.whenShort !== 'ask';
+      return [{ kind: 'blocked', by: 'short', why, toApprove: { amount, currency }, waits }];
+    }
     case 'stale':
       return [{ kind: 'blocked', by: 'stale', why: verdict.reason }];
     case 'rejected': {

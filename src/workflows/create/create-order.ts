@@ -12,6 +12,7 @@ import { isReset, mayHaveSent, type OrderRun } from '../order/state.js';
 import { applyOutcome, record } from './apply-outcome.js';
 import { askPerson, closedAs, look, rejected } from './ask-person.js';
 import { attemptCreate, delayHasPassed, doubtOfReset, latestSendIsOver } from './attempt.js';
+import { awaitFunds } from './await-funds.js';
 import { type Facts, isCallbackNew, type Ours, type Seen, seenIn } from './facts.js';
 import { type Action, nextAction } from './next-action.js';
 
@@ -103,6 +104,8 @@ async function perform(create: Create, action: Exclude<Action, { do: 'take' | 'e
     }
     case 'prove absence':
       return readAbsence(create, action.why);
+    case 'await funds':
+      return awaitFunds(create.run, action.needed, () => isChanged(create, action));
     case 'ask':
       return askPerson(create.run, action.about, () => isChanged(create, action));
   }

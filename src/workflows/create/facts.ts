@@ -66,8 +66,17 @@ export interface Facts {
    * `isStopped`: waits for the resume of the account.
    */
   notSent?: { why: string; waitMs?: number; asks: boolean; isStopped?: true };
-  /** Why nothing is sent without a person ('cap', 'hold' of a person or a `rule`) or at all ('stale'). */
-  blocked?: { by: 'cap' | 'hold' | 'stale'; why: string; toApprove?: ApprovedAmount; rule?: string };
+  /**
+   * Why nothing is sent without a person ('cap', 'hold' of a person or a `rule`), without funds
+   * ('short') or at all ('stale'). `waits`: the order waits for funds, and nobody is asked.
+   */
+  blocked?: {
+    by: 'cap' | 'hold' | 'short' | 'stale';
+    why: string;
+    toApprove?: ApprovedAmount;
+    rule?: string;
+    waits?: boolean;
+  };
   /** An operator closes the order as absent or, with `refused`, refuses an amount above the cap. */
   closing?: { by: string; refused?: string };
   cancelled: boolean;

@@ -20,6 +20,8 @@ export type Action =
   | { do: 'look'; why: 'waited' | 'callback' | 'before the end' | 'recovered'; delayMs?: number }
   /** Reads absence once. */
   | { do: 'prove absence'; why: string }
+  /** Waits in the line of the account until its funds are there. */
+  | { do: 'await funds'; needed: ApprovedAmount }
   | { do: 'ask'; about: Question }
   | { do: 'end'; as: End };
 
@@ -34,7 +36,7 @@ export type Question =
   | { kind: 'missing' }
   | { kind: 'late' }
   | { kind: 'notSent'; why: string }
-  | { kind: 'overCap'; why: string; toApprove?: ApprovedAmount }
+  | { kind: 'overCap' | 'short'; why: string; toApprove?: ApprovedAmount }
   | { kind: 'held'; why: string };
 
 /** How a run ends without an order. With `doubt`, an order may exist. */
@@ -69,6 +71,7 @@ export function nextAction(facts: Facts, terms: Terms): Action {
   // 4. Questions to an operator.
   if (absence && facts.everDoubted.some(({ cause }) => cause === 'recovered'))
     return { do: 'ask', about: { kind: 'missing' } };
+  if (blocked?.waits) return { do: 'await funds', needed: blocked.toApprove ?? { currency: '' } };
   if (blocked) return { do: 'ask', about: aboutBlocked(blocked) };
   if (asksWhetherLate(facts)) return { do: 'ask', about: { kind: 'late' } };
   if (notSent?.asks) return { do: 'ask', about: { kind: 'notSent', why: notSent.why } };
@@ -91,7 +94,8 @@ function endOf(facts: Facts, terms: Terms): Action | undefined {
 
 function aboutBlocked({ by, why, toApprove }: NonNullable<Facts['blocked']>): Question {
   if (by === 'hold') return { kind: 'held', why };
-  return by === 'cap' ? { kind: 'overCap', why, ...(toApprove && { toApprove }) } : { kind: 'notSent', why };
+  if (by === 'stale') return { kind: 'notSent', why };
+  return { kind: by === 'cap' ? 'overCap' : 'short', why, ...(toApprove && { toApprove }) };
 }
 
 /**

@@ -3,6 +3,8 @@ import {
   CLOSE_CONFLICT,
   DECISION_WORDS,
   isPlaceholder,
+  SEND_SHORT,
+  WAIT_FOR_FUNDS,
   WHY,
   YOUR_NAME,
 } from '../../contract/attention.js';
@@ -61,13 +63,13 @@ function aloneReason({ facts }: Asking, action: DecideAction): string | undefine
 function waysOf(run: Asking, action: DecideAction): Variant[] {
   switch (action) {
     case 'resend':
-      return [{ does: DECISION_WORDS.resend }];
+      return [{ does: run.attention?.code === 'short-of-funds' ? WAIT_FOR_FUNDS : DECISION_WORDS.resend }];
     case 'close-absent':
       return [{ does: run.attention?.code === 'conflict' ? CLOSE_CONFLICT : DECISION_WORDS['close-absent'] }];
     case 'adopt':
       return adoptions(run);
     case 'approve':
-      return [approvalOf(run.attention)];
+      return [approvalOf(run.attention, run.attention?.code === 'short-of-funds' ? SEND_SHORT : undefined)];
     case 'release':
     case 'refuse':
       return [{ does: DECISION_WORDS[action] }];
@@ -79,12 +81,17 @@ function waysOf(run: Asking, action: DecideAction): Variant[] {
   }
 }
 
-function approvalOf({ amount, currency }: Partial<ApprovedAmount> = {}): Variant {
+function approvalOf({ amount, currency }: Partial<ApprovedAmount> = {}, effect?: string): Variant {
   if (!currency) return { does: 'confirms that this is the right account; the order continues there' };
-  const does = amount
+  const asked = amount
     ? `sends it for up to ${amount} ${currency}; if the amount is higher by then, asks again`
     : `sends it, whatever the amount in ${currency} is`;
-  return { does, ...(amount && { amount }), currency, decision: { ...(amount && { amount }), currency } };
+  return {
+    does: effect ?? asked,
+    ...(amount && { amount }),
+    currency,
+    decision: { ...(amount && { amount }), currency },
+  };
 }
 
 function adoptions({ parked: { candidates } }: Asking): Variant[] {

@@ -30,7 +30,10 @@ import { marksOf } from './marks.js';
 import { mayHaveSent, type OrderRun } from './state.js';
 
 /** Operators search for these phases; all others are open. */
-const searchedStatus = (phase: OrderPhase): string => (phase === 'uncertain' || phase === 'parked' ? phase : 'open');
+const searchedStatus = ({ phase, funds }: OrderRun): string => {
+  if (phase === 'creating' && funds.short) return 'short';
+  return phase === 'uncertain' || phase === 'parked' ? phase : 'open';
+};
 
 export function enterPhase(run: OrderRun, phase: OrderPhase, waitingFor: string): void {
   if (run.phase !== phase) run.revision += 1;
@@ -118,7 +121,7 @@ export function orderState(run: OrderRun): OrderState {
 }
 
 /** Shows the run to operators. The normal path costs one upsert, at its end. */
-function publish(run: OrderRun, status = searchedStatus(run.phase)): void {
+function publish(run: OrderRun, status = searchedStatus(run)): void {
   const known = workflowInfo().typedSearchAttributes;
   const isStarted = known.get(searchAttribute.account) !== undefined;
   const { attention } = run;

@@ -2,6 +2,7 @@ import { type ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { DEFAULT_ACCOUNT } from '../../contract/names.js';
 import type { Payers } from '../../contract/order/activities.js';
 import { receivedRequest } from '../../contract/order/followers.js';
+import type { FundsNews } from '../../contract/order/funds.js';
 import type { ReceivedDepositInput, RunInput, RunOptions } from '../../contract/order/input-and-result.js';
 import type {
   ApprovedAmount,
@@ -68,6 +69,8 @@ export interface OrderRun {
   released?: readonly string[];
   /** A create attempt has no answer yet. */
   isAttempting?: boolean;
+  /** Its place in the line of orders that wait for funds. `short`: what is missing. */
+  funds: { isGranted?: boolean; isInLine?: boolean; short?: FundsNews & { since: string } };
 
   /** Callbacks. `isDue`: a look-up is needed; `firstAtMs`: time of the first unanswered one. */
   callback: { isDue: boolean; firstAtMs?: number | undefined };
@@ -101,6 +104,7 @@ export function openRun(type: OrderType, started: RunInput): OrderRun {
     sentTo: input?.recovered?.sentTo ?? input?.sentTo,
     answeredIn: workflowInfo().firstExecutionRunId,
     strictest: {},
+    funds: {},
     lastLookUp: {},
     callback: { isDue: false },
     parked: { offers: [], candidates: [] },

@@ -1,7 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { ORDER_CALLBACK_SIGNAL } from '../../../src/contract/names.js';
-import { orderInput } from '../../support/inputs.js';
-import { newOrderId, openLab, useLab } from '../../support/lab.js';
+import { openLab, useLab } from '../../support/lab.js';
 import { atService, decideNow, executions, parkedFor, startSteered } from '../compensation/parked-orders.fixture.js';
 
 /** Read at every attempt; tests may change them, as a restart of the workers would. */
@@ -10,7 +9,7 @@ const caps = new Map([
   ['usdt', '50'],
 ]);
 
-const lab = useLab({ limits: { caps, checkBalance: true } });
+const lab = useLab({ limits: { caps } });
 
 const creates = (orderId: string): number => lab.sandbox.stats().createsByOrderId[orderId] ?? 0;
 
@@ -155,15 +154,4 @@ describe('an order whose first create is unclear and whose re-send is above a ca
     expect(result.decisions).toBeUndefined();
     expect([creates(orderId), executions(lab, orderId)]).toEqual([1, 1]);
   });
-});
-
-test('a payout that the balance does not cover is InvalidOrder with the figures, and nothing is sent', async () => {
-  lab.sandbox.set({ balances: { usd: '12.51' } });
-  const orderId = newOrderId('poor');
-  const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId));
-  await expect(handle.result()).rejects.toMatchObject({
-    type: 'InvalidOrder',
-    fields: [{ field: 'order.amount', reason: expect.stringMatching(/^the balance of 12\.51 usd is less than 1\d/) }],
-  });
-  expect(creates(orderId)).toBe(0);
 });

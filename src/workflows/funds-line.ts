@@ -1,0 +1,191 @@
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineSignal,
+  getExternalWorkflowHandle,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type Big from 'big.js';
+import type { Activities } from '../activities/index.js';
+import { type Amount, decimal, toAmount } from '../contract/money.js';
+import { FUNDS_SIGNAL, JOIN_LINE_SIGNAL, LEAVE_LINE_SIGNAL } from '../contract/names.js';
+import type { FundsLineInput, FundsLook, FundsNews, Place } from '../contract/order/funds.js';
+import { readOnly, untilOver } from './activity-calls.js';
+
+/** Orders that start together join within this time, so that the oldest of them goes first. */
+const GATHER_MS = 1_000;
+/** Wait after a look that failed for good, and time without orders after which the line ends. */
+const PAUSE_MS = 60_000;
+/** Interval in which funded orders are checked while none waits. */
+const IDLE_MS = 3_600_000;
+/** Events after which the line continues in a new run. */
+const MAX_EVENTS = 1_000;
+/** Orders of which a look checks whether they were terminated. */
+const CHECKED_AT_ONCE = 20;
+
+interface Line {
+  account: string;
+  places: Map<string, Place>;
+  /** Orders came or left since the last look. */
+  isChanged: boolean;
+}
+
+/**
+ * Line of an account's orders that wait for funds: one look at the balance serves all, and two
+ * orders never get the same money. Ends when it is empty.
+ */
+export async function fundsLine(input?: FundsLineInput): Promise<void> {
+  const line: Line = { account: String(input?.account), places: new Map(), isChanged: true };
+  for (const place of input?.places ?? []) line.places.set(place.workflowId, place);
+  setHandler(defineSignal<[Place?]>(JOIN_LINE_SIGNAL), (place) => join(line, place), {
+    description: 'An order waits for funds. Only workflows of this package send it.',
+  });
+  setHandler(defineSignal<[string?]>(LEAVE_LINE_SIGNAL), (id) => leave(line, id), {
+    description: 'The workflow with this id waits no more, or its order is over.',
+  });
+  do {
+    while (line.places.size > 0) {
+      await sleep(GATHER_MS, { summary: 'Until those that start together are here' });
+      await serveAll(line);
+      if (workflowInfo().historyLength < MAX_EVENTS) continue;
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof fundsLine>({ account: line.account, places: [...line.places.values()] });
+    }
+  } while (await condition(() => line.places.size > 0, PAUSE_MS, { summary: 'Until another order waits' }));
+}
+
+function join(line: Line, place: Place | undefined): void {
+  if (typeof place?.workflowId !== 'string') return;
+  line.isChanged = true;
+  const known = line.places.get(place.workflowId);
+  // A reset order has forgotten that it has its funds.
+  if (known?.isFunded) void tell(line, known, {});
+  else line.places.set(place.workflowId, { ...place, ...(known?.isTold && { isTold: true }) });
+}
+
+function leave(line: Line, workflowId: string | undefined): void {
+  const place = line.places.get(String(workflowId));
+  if (!place) return;
+  line.isChanged = true;
+  if (place.isFunded) place.leftAtMs ??= Date.now();
+  else line.places.delete(place.workflowId);
+}
+
+const waitingOf = ({ places }: Line): Place[] =>
+  [...places.values()]
+    .filter(({ isFunded }) => !isFunded)
+    .sort((a, b) => a.startedAtMs - b.startedAtMs || (a.workflowId < b.workflowId ? -1 : 1));
+
+/** Looks at the balance at once, then until it changes, and gives funds, until orders come or leave. */
+async function serveAll(line: Line): Promise<void> {
+  line.isChanged = false;
+  let look = await lookAt(line);
+  while (look) {
+    await serve(line, look.found, look.askedAtMs);
+    if (line.isChanged) return;
+    if (waitingOf(line).length === 0) {
+      await condition(() => line.isChanged, IDLE_MS, { summary: 'Until an order waits or is over' });
+      return;
+    }
+    look = await lookAt(line, look.found.balances);
+  }
+}
+
+/** Returns balances; undefined if orders came or left, or after a failure. */
+async function lookAt(
+  line: Line,
+  seen?: FundsLook['balances'],
+): Promise<{ found: FundsLook; askedAtMs: number } | undefined> {
+  const { account, places } = line;
+  const all = [...places.values()].sort((a, b) => a.startedAtMs - b.startedAtMs);
+  const currencies = [...new Set(all.map(({ currency }) => currency))].sort();
+  const workflowIds = all.slice(0, CHECKED_AT_ONCE).map(({ workflowId }) => workflowId);
+  const askedAtMs = Date.now();
+  const summary = `Funds of ${waitingOf(line).length} orders that wait`;
+  const { lookAtFunds } = proxyActivities<Activities>({ ...readOnly(account), summary });
+  try {
+    const asked = { account, currencies, workflowIds, ...(seen && { seen }) };
+    const found = await untilOver(
+      () => lookAtFunds(asked),
+      () => seen !== undefined && line.isChanged,
+    );
+    return { found, askedAtMs };
+  } catch (error) {
+    if (isCancellation(error)) return undefined;
+    if (!(error instanceof ActivityFailure)) throw error;
+    await sleep(PAUSE_MS, { summary: 'Before the balance is asked again' });
+    return undefined;
+  }
+}
+
+/** Gives the balance to the oldest orders, and to smaller ones that may overtake. */
+async function serve(line: Line, { balances, gone }: FundsLook, askedAtMs: number): Promise<void> {
+  const { places } = line;
+  for (const id of gone) places.delete(id);
+  // The balance was read after they were over, so it shows what they took.
+  for (const { workflowId, leftAtMs } of places.values()) {
+    if (leftAtMs !== undefined && leftAtMs < askedAtMs) places.delete(workflowId);
+  }
+  const free = new Map<string, Big>();
+  for (const [currency, amount] of Object.entries(balances)) if (amount !== null) free.set(currency, decimal(amount));
+  const take = (currency: string, amount: Amount) => {
+    const left = free.get(currency)?.minus(decimal(amount));
+    if (left) free.set(currency, left);
+  };
+  for (const { isFunded, currency, amount } of places.values()) if (isFunded) take(currency, amount);
+  const before = new Map<string, number>();
+  const news: Promise<void>[] = [];
+  for (const place of waitingOf(line)) {
+    const { currency, amount, overtakes } = place;
+    const older = before.get(currency) ?? 0;
+    const left = free.get(currency);
+    if (left?.gte(amount) && (older === 0 || overtakes)) {
+      take(currency, amount);
+      place.isFunded = true;
+      news.push(tell(line, place, {}));
+      continue;
+    }
+    before.set(currency, older + 1);
+    if (place.isTold) continue;
+    place.isTold = true;
+    news.push(tell(line, place, { ...missingOf(left, amount), before: older }));
+  }
+  setCurrentDetails(detailsOf(line, free));
+  await Promise.all(news);
+}
+
+function missingOf(left: Big | undefined, amount: Amount): FundsNews {
+  if (!left) return { missing: amount, available: null };
+  const available = left.lt(0) ? decimal('0') : left;
+  const missing = decimal(amount).minus(available);
+  return { missing: toAmount(missing.lt(0) ? decimal('0') : missing), available: toAmount(available) };
+}
+
+/** Tells an order. One that is closed leaves the line. */
+async function tell({ places }: Line, { workflowId }: Place, news: FundsNews): Promise<void> {
+  try {
+    await getExternalWorkflowHandle(workflowId).signal(FUNDS_SIGNAL, news);
+  } catch {
+    places.delete(workflowId);
+  }
+}
+
+/** Orders on the page. The oldest come first. */
+const SHOWN = 20;
+
+function detailsOf(line: Line, free: ReadonlyMap<string, Big>): string {
+  const waiting = waitingOf(line);
+  const left = [...free].map(([currency, amount]) => `${toAmount(amount)} ${currency}`).join(', ');
+  return [
+    `**${waiting.length}** orders wait for funds; ${line.places.size - waiting.length} have theirs and are not over.`,
+    `Left of the balance: ${left || 'not known'}`,
+    ...waiting.slice(0, SHOWN).map((one) => `- \`${one.workflowId}\` needs ${one.amount} ${one.currency}`),
+  ].join('\n\n');
+}
