@@ -13,6 +13,7 @@ import { DECISION_SCENARIOS } from './replay/decision-scenarios.js';
 import { EVENT_SCENARIOS, startReceiverOfEvents } from './replay/event-scenarios.js';
 import { HISTORIES_FOLDER, recordedNames, writeHistory } from './replay/files.js';
 import { FOLLOWER_SCENARIOS } from './replay/follower-scenarios.js';
+import { FUNDS_SCENARIOS } from './replay/funds-scenarios.js';
 import { type Installation, openInstallation } from './replay/installation.js';
 import { RECONCILE_SCENARIOS } from './replay/reconcile-scenarios.js';
 import { SCENARIOS, type Scenario } from './replay/scenarios.js';
@@ -69,6 +70,7 @@ const all = [
   ...DECISION_SCENARIOS,
   ...FOLLOWER_SCENARIOS,
   ...BULK_SCENARIOS,
+  ...FUNDS_SCENARIOS,
   unwritableScenario(join(batchDir, 'reports')),
   ...RECONCILE_SCENARIOS,
   ...scheduledBatchScenarios(batchDir),

@@ -13,7 +13,11 @@ import {
   DEPOSIT_ADDRESS_WORKFLOW,
   EVENTS_SIGNAL,
   FINAL_UPDATE,
+  FUNDS_LINE_WORKFLOW,
+  FUNDS_SIGNAL,
   HOLD_UPDATE,
+  JOIN_LINE_SIGNAL,
+  LEAVE_LINE_SIGNAL,
   ORDER_AFTER_END_WORKFLOW,
   ORDER_CALLBACK_SIGNAL,
   ORDER_STATE_QUERY,
@@ -105,6 +109,18 @@ const readInput = z.strictObject({
     .optional(),
 });
 
+/** Place of an order in the line of those that wait for funds. */
+const place = z.object({
+  workflowId: z.string(),
+  startedAtMs: z.number(),
+  amount: z.string(),
+  currency: z.string(),
+  overtakes: z.literal(true).optional(),
+  isFunded: z.literal(true).optional(),
+  leftAtMs: z.number().optional(),
+  isTold: z.literal(true).optional(),
+});
+
 /** Every published schema by its name, which is the file's name without `.json`. */
 export const WIRE_TYPES: Readonly<Record<string, WireType>> = {
   ...Object.fromEntries(ORDER_TYPES.map((type) => [`order-input.${type}`, orderInput(type)])),
@@ -168,6 +184,20 @@ export const WIRE_TYPES: Readonly<Record<string, WireType>> = {
       events: z.array(outgoingEvent),
     }),
     'Input and signal of a delivery of events. Only workflows of this package send it.',
+  ),
+  'funds-line-input': outgoing(
+    z.object({ account: z.string(), places: z.array(place) }),
+    'Input of the line of orders that wait for funds. Only workflows of this package start it.',
+  ),
+  'funds-place': outgoing(place, 'Signal join: an order that waits for funds, with what it takes from the balance.'),
+  'funds-left': outgoing(z.string(), 'Signal leave: id of the workflow that waits no more.'),
+  'funds-news': outgoing(
+    z.object({
+      missing: z.string().optional(),
+      available: z.string().nullable().optional(),
+      before: z.int().optional(),
+    }),
+    'Signal funds: what an order that waits for funds lacks. Without `missing`, it has them.',
   ),
   order: outgoing(shownOrder, 'An order of the service: answer of the updates created and final.'),
   'order-state': outgoing(
@@ -247,7 +277,7 @@ const orderWorkflow = (type: (typeof ORDER_TYPES)[number]): WorkflowTypes => {
       ...ofOrder.updates,
     },
     queries: { [BEGIN_UPDATE]: { arguments: begin, answer: 'order-differences' }, ...ofOrder.queries },
-    ...(ofOrder.signals && { signals: ofOrder.signals }),
+    signals: { ...ofOrder.signals, [FUNDS_SIGNAL]: { arguments: ['funds-news'] } },
   };
 };
 
@@ -282,5 +312,9 @@ export const WORKFLOWS: Readonly<Record<string, WorkflowTypes>> = {
   [DELIVER_EVENTS_WORKFLOW]: {
     input: 'delivery-input',
     signals: { [EVENTS_SIGNAL]: { arguments: ['delivery-input'] }, [SEND_EVENTS_SIGNAL]: { arguments: [] } },
+  },
+  [FUNDS_LINE_WORKFLOW]: {
+    input: 'funds-line-input',
+    signals: { [JOIN_LINE_SIGNAL]: { arguments: ['funds-place'] }, [LEAVE_LINE_SIGNAL]: { arguments: ['funds-left'] } },
   },
 };

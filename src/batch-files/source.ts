@@ -144,8 +144,8 @@ export const nextOf = (rows: Iterator<BatchRow>, count: number): BatchRow[] =>
 
 export const orderInputOf = (
   { order, reference }: RowContent,
-  { account, compensation, resend, batchId }: BatchInput,
-): unknown => ({ account, order, compensation, resend, batchId, reference });
+  { account, compensation, resend, whenShort, batchId }: BatchInput,
+): unknown => ({ account, order, compensation, resend, whenShort, batchId, reference });
 
 const SAVE_SHEET = 'in the spreadsheet program, save the sheet as "CSV UTF-8"';
 

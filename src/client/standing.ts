@@ -20,8 +20,8 @@ export type Stopped = 'terminated' | 'timed out' | 'cancelled';
 export type Standing =
   /** Temporal has no such workflow: never started, or its retention is over. */
   | { kind: 'notStarted' }
-  /** `waits`: for a person, or until it is clear whether the create was executed. */
-  | { kind: 'open'; waits?: 'parked' | 'uncertain' }
+  /** `waits`: for a person, for funds, or until it is clear whether the create was executed. */
+  | { kind: 'open'; waits?: 'parked' | 'uncertain' | 'short' }
   | { kind: 'completed'; result: OrderResult }
   /** The run ended because no order of ours exists. */
   | { kind: 'noOrder'; failure: OrderFailure }
@@ -48,7 +48,7 @@ export function standingOfRun({
   if (how) return { kind: 'unresolved', how };
   if (status.name !== 'RUNNING') return undefined;
   const waits = typedSearchAttributes.get(searchAttribute.orderStatus);
-  return waits === 'parked' || waits === 'uncertain' ? { kind: 'open', waits } : { kind: 'open' };
+  return waits === 'parked' || waits === 'uncertain' || waits === 'short' ? { kind: 'open', waits } : { kind: 'open' };
 }
 
 /** Returns the state by a failure: no order of ours exists, or it is unresolved. */

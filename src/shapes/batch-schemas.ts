@@ -53,6 +53,7 @@ export const batchPlan = z.object({
   warningCount: count,
   compensation: optionSchemas.compensation.unwrap().nullable(),
   resend: optionSchemas.resend.unwrap(),
+  whenShort: optionSchemas.whenShort,
   again: z.boolean(),
   /** Conditions that end it early. */
   latestSend: z.string().optional(),
@@ -83,6 +84,8 @@ export const batchProgress = z.object({
   unsettled: z.array(count),
   /** Open rows with an uncertain create. */
   uncertain: z.array(count).optional(),
+  /** Open rows that wait for funds. */
+  short: z.array(count).optional(),
   /** Why an operator should look, such as a terminated order workflow. */
   attention: z.string().optional(),
   /** Why nothing is sent for now; it continues by itself. */

@@ -48,6 +48,7 @@ export interface BatchOptions extends CommonOptions {
   approvalExpires?: number;
   compensation?: BatchInput['compensation'];
   resend?: BatchInput['resend'];
+  whenShort?: BatchInput['whenShort'];
   maxInFlight?: number;
   stopAfterFailures?: number;
 }
@@ -62,6 +63,11 @@ export const withBatchOptions = (command: Command): Command =>
     .option('--approval-expires <duration>', 'how long it waits for the approval, such as 8h', parseTimeout)
     .addOption(new Option('--compensation <policy>', 'of every row').choices(['report', 'finish', 'revert', 'ask']))
     .addOption(new Option('--resend <policy>', 'of every row').choices(['once', 'never']))
+    .addOption(
+      new Option('--when-short <policy>', 'of every row that the balance does not cover').choices([
+        ...['refuse', 'ask', 'wait', 'overtake'],
+      ]),
+    )
     .option('--max-in-flight <n>', 'orders open at the same time', parseWhole(1))
     .option('--stop-after-failures <n>', 'stops by itself after this many rows that did not complete', parseWhole(1));
 
@@ -81,13 +87,23 @@ export const withReason = (command: Command): Command =>
 
 /** Returns the options of a batch in the form of its input. */
 export function batchOptionsOf(options: BatchOptions): Omit<BatchInput, 'account' | 'batchId' | 'file' | 'rows'> {
-  const { by, approval, approvalExpires, compensation, resend, maxInFlight, stopAfterFailures: failures } = options;
+  const {
+    by,
+    approval,
+    approvalExpires,
+    compensation,
+    resend,
+    whenShort,
+    maxInFlight,
+    stopAfterFailures: failures,
+  } = options;
   return given({
     startedBy: by ?? loginName(),
     approval,
     approvalExpiresMs: approvalExpires,
     compensation,
     resend,
+    whenShort,
     maxInFlight,
     stopAfter: failures === undefined ? undefined : { failures },
   });

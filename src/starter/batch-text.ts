@@ -26,10 +26,18 @@ function warningsText({ warnings, warningCount }: BatchPlan): string[] {
 }
 
 /** Returns the options that decide, together with the rows, what is paid. */
-function policies({ compensation, resend, again, latestSend, stopAfter }: BatchPlan): [string, string | undefined][] {
+function policies({
+  compensation,
+  resend,
+  whenShort,
+  again,
+  latestSend,
+  stopAfter,
+}: BatchPlan): [string, string | undefined][] {
   return [
     ['compensation', compensation ?? 'by the table'],
     ['resend', resend],
+    ['when short', whenShort],
     ['again', again ? 'rows that ended without an order are sent once more' : undefined],
     ['latest send', latestSend],
     ['stops after', stopAfter?.failures === undefined ? undefined : `failures ${stopAfter.failures}`],

@@ -207,6 +207,8 @@ async function awaitApproval(run: BatchRun): Promise<void> {
 
 /** Pauses on a short balance, or on an unknown one without approval. */
 function pauseOnShortfall(run: BatchRun, plan: BatchPlan): void {
-  const reason = run.stopped ? undefined : uncovered(plan, run.approvedBy !== undefined);
+  // Its rows wait themselves.
+  const waits = run.input.whenShort === 'wait' || run.input.whenShort === 'overtake';
+  const reason = run.stopped || waits ? undefined : uncovered(plan, run.approvedBy !== undefined);
   if (reason) pause(run, { by: BY_ITSELF, reason });
 }

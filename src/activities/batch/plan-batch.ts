@@ -107,6 +107,7 @@ async function planOf(
     warningCount: warnings.count,
     compensation: input.compensation ?? null,
     resend: input.resend ?? 'once',
+    whenShort: input.whenShort,
     again: input.again ?? false,
     latestSend: input.latestSend,
     stopAfter: input.stopAfter,

@@ -11,8 +11,8 @@ import { lastHeartbeat } from '../only-attempt.js';
 import { beyondPlan, countStarted, countTaken } from './rows/count.js';
 import { haltReason, holdReason } from './rows/halt.js';
 import { confirmReading } from './rows/reading.js';
-import { type BatchWork, startRow } from './rows/start-row.js';
-import { takeStarted, watchRows } from './rows/watch-rows.js';
+import { type BatchWork, type StartedRow, startRow } from './rows/start-row.js';
+import { cancelShort, takeStarted, watchRows } from './rows/watch-rows.js';
 
 /** Rows that start at the same time after one check whether the batch may continue. */
 const ROWS_AT_ONCE = 20;
@@ -76,6 +76,7 @@ async function work(chunk: Chunk): Promise<SendBatchRowsAnswer> {
   if (resetRun) return { progress, ...(isThrough && { resetRun }) };
   for (;;) {
     await watchNowAndThen(chunk);
+    if (batch.mode === 'finish') await cancelShort(chunk);
     const end = reasonToEnd(chunk);
     if (end) return { progress, ...end };
     if (performance.now() >= endMs) return { progress };
@@ -125,7 +126,7 @@ function reasonToEnd({ batch, progress }: Chunk): Omit<SendBatchRowsAnswer, 'pro
   const halt = haltReason(batch.input, progress, Date.now());
   if (halt) return { halt };
   const { pause, held } = holdReason(progress);
-  progress.held = held;
+  progress.held = held ?? askedForFunds(batch.input, progress);
   return pause ? { pause } : undefined;
 }
 
@@ -150,6 +151,8 @@ async function mayGoOn(chunk: Chunk): Promise<boolean> {
 
 function roomFor({ batch: { mode, input }, progress }: Chunk): number {
   if (mode !== 'send' || progress.exhausted || progress.held !== undefined) return 0;
+  // Later rows would only join the line behind those that wait.
+  if (progress.short?.length && input.whenShort !== 'overtake') return 0;
   return Math.min(ROWS_AT_ONCE, (input.maxInFlight ?? DEFAULT_IN_FLIGHT) - progress.open.length);
 }
 
@@ -164,7 +167,7 @@ async function startRows(chunk: Chunk, count: number): Promise<string | undefine
   const pause = beyondPlan(batch.plan, progress, rows);
   if (pause) return pause;
   if (!isConfirmed(chunk)) throw new Error('this worker was stopped in between');
-  const started = await Promise.all(rows.map((row) => startRow(chunk, row)));
+  const started = await startInOrder(chunk, rows);
   // Counted together at the end: an attempt that dies earlier leaves a progress that starts these
   // rows again.
   for (const row of started) countStarted(progress, row);
@@ -172,3 +175,18 @@ async function startRows(chunk: Chunk, count: number): Promise<string | undefine
   progress.exhausted = progress.taken >= batch.plan.rows;
   return undefined;
 }
+
+/** Starts rows at the same time, or one after the other if the oldest order gets the funds first. */
+async function startInOrder(chunk: Chunk, rows: readonly BatchRow[]): Promise<StartedRow[]> {
+  const { whenShort } = chunk.batch.input;
+  if (whenShort !== 'wait' && whenShort !== 'overtake') return Promise.all(rows.map((row) => startRow(chunk, row)));
+  const started: StartedRow[] = [];
+  for (const row of rows) started.push(await startRow(chunk, row));
+  return started;
+}
+
+/** Returns why a batch that asks sends nothing: a person decides on its rows that are short first. */
+const askedForFunds = ({ whenShort }: BatchInput, { short = [] }: BatchProgress): string | undefined =>
+  whenShort === 'ask' && short.length > 0
+    ? `the balance does not cover row ${short[0]}; decide on its order before more is sent`
+    : undefined;

@@ -87,10 +87,15 @@ function modeOf({ stopped, paused }: BatchRun): 'send' | 'wait' | 'finish' {
 
 function enterSending(run: BatchRun): void {
   const { stopped, paused, progress } = run;
-  if (stopped || progress.exhausted) enter(run, 'following', 'the end of the started orders');
+  const [first, ...more] = progress.short ?? [];
+  const funds = first !== undefined && `funds: row ${first} and ${more.length} more wait for them`;
+  if (stopped) enter(run, 'following', FOLLOWS);
+  else if (progress.exhausted) enter(run, 'following', funds || FOLLOWS);
   else if (paused) enter(run, 'paused', 'resume or stop, and the end of the started orders');
-  else enter(run, 'sending', 'the orders of the rows');
+  else enter(run, 'sending', funds || 'the orders of the rows');
 }
+
+const FOLLOWS = 'the end of the started orders';
 
 const summaryOf = ({ progress: { taken, open } }: BatchRun, { rows }: BatchPlan): string =>
   `${taken} of ${rows} rows taken, ${open.length} open`;

@@ -185,19 +185,6 @@ describe('an order that the balance does not cover', () => {
     });
   });
 
-  test('two that start together never take the same money, with two workers', async () => {
-    await lab.startWorkers();
-    setBalance('500');
-    const orders = await Promise.all(Array.from({ length: 12 }, () => start('both', { whenShort: 'wait' })));
-    await vi.waitFor(() => expect(orders.filter(({ orderId }) => creates(orderId) > 0)).toHaveLength(4), 60_000);
-    // 4 × 102 of 500 are taken: the rest waits.
-    await Promise.all(orders.filter(({ orderId }) => creates(orderId) === 0).map((order) => isShort(order)));
-    setBalance('2000');
-    const ends = await Promise.all(orders.map(({ handle }) => handle.result()));
-    expect(ends.map(({ outcome }) => outcome)).toEqual(Array(12).fill('completed'));
-    expect(orders.map(({ orderId }) => creates(orderId))).toEqual(Array(12).fill(1));
-  });
-
   test('waits on while its workers are replaced, and is paid once', async () => {
     setBalance('0');
     const order = await start('restart', { whenShort: 'wait' });

@@ -127,6 +127,7 @@ export function countParked(progress: BatchProgress, open: OpenRow, unsettled: b
 
 function close(progress: BatchProgress, { row }: OpenRow, outcome: keyof BatchProgress['outcomes']): void {
   progress.open = progress.open.filter((open) => open.row !== row);
+  if (progress.short) progress.short = progress.short.filter((other) => other !== row);
   progress.outcomes[outcome] += 1;
 }
 

@@ -3,6 +3,7 @@ import { OrderHandle } from '../../../client/order-handle.js';
 import { describeRun, readEnd, readStanding, standingOfRun } from '../../../client/standing.js';
 import type { OpenRow } from '../../../contract/batch/batch.js';
 import { orderWorkflowId } from '../../../contract/names.js';
+import type { Attention } from '../../../contract/order/messages.js';
 import { mapInOrder } from '../../paced-reads.js';
 import { countEnd, countParked, countStarted, countTaken } from './count.js';
 import { type BatchWork, type StartedRow, startedBy } from './start-row.js';
@@ -32,29 +33,45 @@ async function lookAt({ client, batch, progress }: BatchWork, rows: readonly Ope
   const read = async (open: OpenRow) => {
     const standing = await readStanding(client, orderWorkflowId(batch.account, open.orderId));
     const waits = standing.kind === 'open' ? standing.waits : undefined;
-    return {
-      open,
-      standing,
-      waits,
-      isUnsettled: waits === 'parked' && (await isUnsettled(client, batch.account, open)),
-    };
+    const attention = waits === 'parked' ? await attentionOf(client, batch.account, open) : undefined;
+    return { open, standing, waits, attention };
   };
-  for await (const { open, standing, waits, isUnsettled } of mapInOrder(rows, READS_AT_ONCE, read)) {
+  for await (const { open, standing, waits, attention } of mapInOrder(rows, READS_AT_ONCE, read)) {
     const others = (progress.uncertain ?? []).filter((row) => row !== open.row);
     progress.uncertain = waits === 'uncertain' ? [...others, open.row] : others;
-    if (waits === 'parked') countParked(progress, open, isUnsettled);
+    const isShort = waits === 'short' || attention?.code === 'short-of-funds';
+    if (isShort || progress.short) progress.short = withRow(progress.short, open.row, isShort);
+    // A person's decision lets it wait or sends it, so it is followed.
+    if (isShort) continue;
+    // An unnecessary pause does less harm than a missing one.
+    if (waits === 'parked') countParked(progress, open, attention?.allowed.includes('close-absent') ?? true);
     else countEnd(progress, open, standing);
   }
 }
 
-/** Returns true for an order that could still be closed as absent, because it may exist. */
-async function isUnsettled(client: BatchWork['client'], account: string, { orderId }: OpenRow): Promise<boolean> {
+/** Cancels this batch's rows that wait for funds, of which nothing was sent, after a stop. */
+export async function cancelShort({ client, batch, progress }: BatchWork): Promise<void> {
+  for (const { row, orderId } of progress.open) {
+    if (!progress.short?.includes(row)) continue;
+    const found = await describeRun(client, orderWorkflowId(batch.account, orderId));
+    if (found && startedBy(batch, found)) await new OrderHandle(client, batch.account, orderId).cancel();
+  }
+}
+
+const withRow = (rows: readonly number[] = [], row: number, isIn: boolean): number[] =>
+  [...rows.filter((other) => other !== row), ...(isIn ? [row] : [])].sort((a, b) => a - b);
+
+/** Returns why an order is parked; undefined if that cannot be read. */
+async function attentionOf(
+  client: BatchWork['client'],
+  account: string,
+  { orderId }: OpenRow,
+): Promise<Pick<Attention, 'code' | 'allowed'> | undefined> {
   try {
     const { attention } = await new OrderHandle(client, account, orderId).state();
-    return attention?.allowed.includes('close-absent') === true;
+    return attention ?? { code: 'not-sent', allowed: [] };
   } catch {
-    // An unnecessary pause does less harm than a missing one.
-    return true;
+    return undefined;
   }
 }
 
