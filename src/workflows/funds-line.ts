@@ -83,7 +83,7 @@ const waitingOf = ({ places }: Line): Place[] =>
     .filter(({ isFunded }) => !isFunded)
     .sort((a, b) => a.startedAtMs - b.startedAtMs || (a.workflowId < b.workflowId ? -1 : 1));
 
-/** Looks at the balance at once, then until it changes, and gives funds, until orders come or leave. */
+/** Looks at the balance and gives funds, now and at each change, until orders come or leave. */
 async function serveAll(line: Line): Promise<void> {
   line.isChanged = false;
   let look = await lookAt(line);

@@ -176,7 +176,7 @@ async function startRows(chunk: Chunk, count: number): Promise<string | undefine
   return undefined;
 }
 
-/** Starts rows at the same time, or one after the other if the oldest order gets the funds first. */
+/** Starts rows together, or one after the other if the oldest order gets the funds first. */
 async function startInOrder(chunk: Chunk, rows: readonly BatchRow[]): Promise<StartedRow[]> {
   const { whenShort } = chunk.batch.input;
   if (whenShort !== 'wait' && whenShort !== 'overtake') return Promise.all(rows.map((row) => startRow(chunk, row)));
@@ -185,7 +185,7 @@ async function startInOrder(chunk: Chunk, rows: readonly BatchRow[]): Promise<St
   return started;
 }
 
-/** Returns why a batch that asks sends nothing: a person decides on its rows that are short first. */
+/** Returns why a batch that asks sends nothing: a person first decides on its short rows. */
 const askedForFunds = ({ whenShort }: BatchInput, { short = [] }: BatchProgress): string | undefined =>
   whenShort === 'ask' && short.length > 0
     ? `the balance does not cover row ${short[0]}; decide on its order before more is sent`

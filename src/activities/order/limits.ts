@@ -43,7 +43,7 @@ export async function readTerms(
   return { rates, balances: await balances?.catch(() => 'unread' as const) };
 }
 
-/** Returns what excludes an order by rates, what was not checked, and why the balance is `short`. */
+/** Returns errors by the rates, what was not checked, and why the balance is `short`. */
 export function beyondLimits(
   { formatChecks }: Account,
   type: OrderType,

@@ -33,7 +33,7 @@ export interface FundsNews {
   before?: number;
 }
 
-/** Question to a worker. `seen`: figures of the last look. While they hold, the server repeats it. */
+/** Question to a worker. While the figures are those `seen` before, the server repeats it. */
 export interface LookAtFundsInput {
   account: string;
   currencies: readonly string[];
