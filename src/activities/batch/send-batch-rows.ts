@@ -4,7 +4,7 @@ import { ActivityCancelledError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { type BatchRow, nextOf, readBatchSource } from '../../batch-files/source.js';
 import type { SendBatchRowsAnswer, SendBatchRowsInput } from '../../contract/batch/activities.js';
-import { DEFAULT_IN_FLIGHT, isProgress } from '../../contract/batch/batch.js';
+import { type BatchInput, type BatchProgress, DEFAULT_IN_FLIGHT, isProgress } from '../../contract/batch/batch.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure } from '../failures.js';
 import { lastHeartbeat } from '../only-attempt.js';
