@@ -89,7 +89,7 @@ async function serveAll(line: Line): Promise<void> {
   let look = await lookAt(line);
   while (look) {
     await serve(line, look.found, look.askedAtMs);
-    if (line.isChanged) return;
+    if (line.isChanged || line.places.size === 0) return;
     if (waitingOf(line).length === 0) {
       await condition(() => line.isChanged, IDLE_MS, { summary: 'Until an order waits or is over' });
       return;
