@@ -20,7 +20,7 @@ import { type SignOptions, signed } from './signing.js';
 import { callTemporal, cameTooLate, throwNoWorker, untilTaken } from './temporal-calls.js';
 
 /**
- * Who instructs, and why: 1 to 120 and 1 to 500 characters. `runId` and `signature`: set by the library,
+ * Who instructs (1 to 120 characters), and why (to 500). `runId`, `signature`: set by the library,
  * or by callers that sign themselves.
  */
 export type Instruction = Omit<BatchInstruction, 'pausedAt'>;
@@ -65,7 +65,7 @@ export class Accounts {
     return callTemporal(this.#client, () => this.#state(account), wait);
   }
 
-  /** Returns the stopped accounts, of `accounts` if given. A new stop may be missing for a second. */
+  /** Returns the stopped accounts, of `accounts` if given. A new stop may lack for a second. */
   async stopped(accounts?: ReadonlySet<string>, wait?: WaitOptions): Promise<StoppedAccount[]> {
     const client = this.#client;
     const query = `WorkflowType = ${quoted(ACCOUNT_STOP_WORKFLOW)}`;

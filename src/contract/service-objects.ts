@@ -43,7 +43,7 @@ export function balanceIn(balances: Balances, currency: string): Balance | undef
   return entry && !isMalformed(entry) ? entry : undefined;
 }
 
-/** Signed reads that callers without secrets ask a worker for. `check`: a dry run; `book`: orders as the books show them. */
+/** Signed reads that callers ask a worker for. `check`: a dry run; `book`: orders for the books. */
 export const READS = ['rates', 'balances', 'orderStatus', 'orderList', 'addressList', 'check', 'book'] as const;
 
 /** Input of `serviceRead`; `query` is the request body. The result is `data`, with `{malformed}` for unreadable rows. */

@@ -23,7 +23,7 @@ export function signatureProblem(signature: unknown): string | undefined {
   return fits && Object.keys(others).length === 0 ? undefined : 'signature: must be {keyId, value}, both texts';
 }
 
-/** Updates that are signed. `approve` and `resume` are of batches, and need the right to approve. */
+/** Signed updates. `approve` and `resume` are of batches, and need the right to approve. */
 export const SIGNED_UPDATES = ['decide', 'hold', 'stopAccount', 'resumeAccount', 'approve', 'resume'] as const;
 
 export type SignedUpdate = (typeof SIGNED_UPDATES)[number];

@@ -142,7 +142,7 @@ async function allRows(handle: BatchHandle): Promise<BatchRowEntry[]> {
 type ToldOptions = CommonOptions &
   BatchInstruction & { digest: string; key?: string; watch?: true; ndjson?: true; timeout?: number };
 
-/** Adds `batch plan`, `start`, `approve`, `pause`, `resume`, `stop`, `show`, `report` and `rows`. */
+/** Adds the verbs of `batch`. */
 export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
   const batch = program
     .command('batch')

@@ -103,7 +103,7 @@ test('a batch that is stopped while its rows wait for funds cancels them, and no
   setBalance('30');
   const rows = testRows('stop', 6);
   const batch = await startRows(lab, rows, { whenShort: 'wait' });
-  await untilState(batch, ({ progress }) => progress.short?.length === 4 && (progress.outcomes ?? {}).completed === 2);
+  await untilState(batch, ({ progress }) => progress.short?.length === 4 && progress.outcomes?.completed === 2);
   await batch.stop({ by: 'bob', reason: 'a wrong file' });
   const { outcomes } = await batch.result();
   expect(outcomes).toMatchObject({ completed: 2, refused: 4 });

@@ -10,7 +10,7 @@ import { payersOf } from '../../validation/rate-checks.js';
 import { ordersOfIds } from '../orders-of-ids.js';
 import { shownId } from '../reconcile/scan.js';
 
-/** Orders per request. Twice as many with their balance changes may exceed a payload of Temporal. */
+/** Orders per request. Twice as many, with balance changes, may exceed Temporal's payload. */
 const ORDERS_AT_ONCE = 500;
 
 /** Time after which a page ends, because the activity has 45 s. */
