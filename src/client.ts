@@ -4,6 +4,7 @@ import { Accounts } from './client/accounts.js';
 import { Batches } from './client/batch/batches.js';
 import { Schedules } from './client/batch/schedules.js';
 import { type BookProgress, type BookReads, exportBook } from './client/books/export-book.js';
+import { OurOrders } from './client/books/our-orders.js';
 import type { WaitOptions } from './client/bounded.js';
 import { checkOrder } from './client/check-order.js';
 import { accepted, type CheckOptions, checkOrderInput } from './client/checked-input.js';
@@ -250,10 +251,11 @@ export class PaymentOrders {
   export(input: BookInput, { onProgress, ...wait }: ExportOptions = {}): AsyncGenerator<BookLine, void> {
     const period = accepted(checkedPeriod(input, Date.now()));
     const reads: BookReads = {
+      ours: () => callTemporal(this.#client, () => OurOrders.read(this.#client, period), wait),
       page: (query) => readService(this.#client, 'book', period.account, query, wait),
       balances: () => this.balances(period.account, wait),
     };
-    return exportBook(this.#client, reads, period, onProgress);
+    return exportBook(reads, period, onProgress);
   }
 
   /** Creates a deposit address, or returns the one with this `ref`. Throws InvalidInputError. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { Accounts } from '../../src/client/accounts.js';
 import { BatchHandle } from '../../src/client/batch/batch-handle.js';
 import { Batches } from '../../src/client/batch/batches.js';
 import { Schedules } from '../../src/client/batch/schedules.js';
@@ -56,6 +57,7 @@ const CALLS: Readonly<Record<string, readonly [Call, string | undefined]>> = {
     (orders, wait) => orders.createAddress({ ref: 'c-1', address: { currency: 'usdt', network: 'tron' } }, wait),
     'FailedError',
   ],
+  'PaymentOrders.export': [(orders, wait) => orders.export({ day: '2026-11-25' }, wait).next(), NOBODY],
   'PaymentOrders.reconcile': [(orders, wait) => orders.reconcile({}, wait), NOT_YET],
   'OrderHandle.isOpen': [(orders, wait) => orders.order('waits').isOpen(wait), ENDS],
   'OrderHandle.state': [(orders, wait) => orders.order('waits').state(wait), NOBODY],
@@ -64,6 +66,11 @@ const CALLS: Readonly<Record<string, readonly [Call, string | undefined]>> = {
   'OrderHandle.result': [(orders, wait) => orders.order('waits').result(wait), NOT_YET],
   'OrderHandle.decide': [(orders, wait) => orders.order('waits').decide(decision, wait), NOBODY],
   'OrderHandle.cancel': [(orders, wait) => orders.order('started').cancel(wait), ENDS],
+  'OrderHandle.hold': [(orders, wait) => orders.order('waits').hold(by, wait), NOBODY],
+  'Accounts.stop': [(orders, wait) => orders.accounts.stop('default', by, wait), NOBODY],
+  'Accounts.resume': [(orders, wait) => orders.accounts.resume('other', by, wait), 'RefusedError'],
+  'Accounts.state': [(orders, wait) => orders.accounts.state('default', wait), ENDS],
+  'Accounts.stopped': [(orders, wait) => orders.accounts.stopped(undefined, wait), ENDS],
   'BatchHandle.isOpen': [(orders, wait) => orders.batches.handle('waits').isOpen(wait), ENDS],
   'BatchHandle.state': [(orders, wait) => orders.batches.handle('waits').state(wait), NOBODY],
   'BatchHandle.approve': [
@@ -143,7 +150,7 @@ describe('the limits of a call', () => {
   });
 
   it('hold for every method: none is missing here', () => {
-    const classes = { PaymentOrders, OrderHandle, BatchHandle, Batches, Schedules };
+    const classes = { PaymentOrders, OrderHandle, Accounts, BatchHandle, Batches, Schedules };
     const methods = Object.entries(classes).flatMap(([name, one]) => {
       const inherited = one.prototype instanceof RemoteRun ? Object.getOwnPropertyNames(RemoteRun.prototype) : [];
       const all = new Set([...inherited, ...Object.getOwnPropertyNames(one.prototype)]);

@@ -1,4 +1,3 @@
-import type { Client } from '@temporalio/client';
 import type {
   BookFollowUp,
   BookItem,
@@ -14,11 +13,12 @@ import { dateTimeMs, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import { type Balances, isFinal } from '../../contract/service-objects.js';
 import type { OrderListEntry } from '../list-orders.js';
 import { linesOf } from './order-lines.js';
-import { OurOrders } from './our-orders.js';
+import type { OurOrders } from './our-orders.js';
 import { Sums, serviceTime } from './sums.js';
 
-/** Reads of the service that a book needs. */
+/** Reads of Temporal and of the service that a book needs. */
 export interface BookReads {
+  ours(): Promise<OurOrders>;
   page(query: BookQuery): Promise<BookPage>;
   balances(): Promise<Balances>;
 }
@@ -39,13 +39,12 @@ const SECOND_MS = 1_000;
  * stands where it ended; balance changes stand where they happened.
  */
 export async function* exportBook(
-  client: Client,
   reads: BookReads,
   period: BookPeriod,
   onProgress?: (progress: BookProgress) => void,
 ): AsyncGenerator<BookLine, void> {
   const before = period.untilNow ? await reads.balances() : undefined;
-  const ours = await OurOrders.read(client, period);
+  const ours = await reads.ours();
   const book = new Book(reads, period, ours);
   for await (const items of book.pages()) {
     yield* await book.linesOf(items);
