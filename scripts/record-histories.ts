@@ -15,6 +15,7 @@ import { HISTORIES_FOLDER, recordedNames, writeHistory } from './replay/files.js
 import { FOLLOWER_SCENARIOS } from './replay/follower-scenarios.js';
 import { FUNDS_SCENARIOS } from './replay/funds-scenarios.js';
 import { type Installation, openInstallation } from './replay/installation.js';
+import { POLICY_SCENARIOS, writePolicy } from './replay/policy-scenarios.js';
 import { RECONCILE_SCENARIOS } from './replay/reconcile-scenarios.js';
 import { SCENARIOS, type Scenario } from './replay/scenarios.js';
 import { scheduledBatchScenarios } from './replay/scheduled-batch-scenarios.js';
@@ -77,6 +78,7 @@ const all = [
 ];
 await recordMissing(all, {});
 await recordMissing(SIGNED_SCENARIOS, { APPROVERS_FILE: await writeApprovers(batchDir) });
+await recordMissing(POLICY_SCENARIOS, { POLICY_FILE: await writePolicy(batchDir) });
 const receiver = await startReceiverOfEvents(batchDir);
 await recordMissing(EVENT_SCENARIOS, { EVENTS_FILE: receiver.path });
 receiver.close();

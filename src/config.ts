@@ -1,16 +1,15 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { type AccountConfig, readAccounts } from './config/accounts.js';
 import { isLoopback } from './config/addresses.js';
 import { readApiKeys } from './config/api-keys.js';
 import { readApprovers } from './config/approvers.js';
 import { type Encryption, encryptionOf } from './config/encryption-keys.js';
 import { type Env, Problems, type Reader } from './config/env.js';
+import { folder, readDirectories } from './config/folders.js';
 import { allowedBy, checkNames } from './config/names.js';
+import { readPolicies } from './config/policy.js';
 import { readReceivers } from './config/receivers.js';
 import { checkRuntime } from './config/runtime.js';
 import type { Secret } from './config/secret.js';
-import { refuseOpenFolder } from './config/secret-files.js';
 import { NAMES, readSettings, type Settings, settingOf } from './config/settings.js';
 import { readTemporalTarget } from './config/temporal-connection.js';
 import type { Pace } from './contract/order/activities.js';
@@ -21,6 +20,8 @@ export type { Approvers } from './config/approvers.js';
 export { loadApproverKey } from './config/approvers.js';
 export type { Encryption, EncryptionKey } from './config/encryption-keys.js';
 export { ConfigError } from './config/env.js';
+export type { Directories } from './config/folders.js';
+export type { Policy } from './config/policy.js';
 export type { ReceiverConfig } from './config/receivers.js';
 export { Secret } from './config/secret.js';
 
@@ -119,14 +120,18 @@ export const loadWorkerConfig = (env: Env = process.env) =>
   load(env, 'W', ({ settings, shown, problems }) => {
     const accounts = readAccounts(settings, env, problems);
     const encryption = encryptionOf(settings, problems);
-    const { APPROVERS_FILE: approversFile, AUDIT_DIR: auditDir, EVENTS_FILE: eventsFile } = settings;
+    const { APPROVERS_FILE: approversFile, AUDIT_DIR: auditDir } = settings;
+    const { EVENTS_FILE: eventsFile, POLICY_FILE: policyFile } = settings;
+    const approvers = approversFile ? readApprovers(approversFile, accounts.keys(), problems) : undefined;
     return {
       accounts,
       /** If absent, every order is only polled. */
       callback: callbackOf(settings),
       ...encryption,
       /** Approvers by account. An account without an entry accepts unsigned choices. */
-      approvers: approversFile ? readApprovers(approversFile, accounts.keys(), problems) : undefined,
+      approvers,
+      /** Rules by account. An account without an entry has no policy. */
+      policies: policyFile ? readPolicies(policyFile, accounts.keys(), approvers, problems) : undefined,
       /** Receivers of events by name. Absent = no events. */
       receivers: eventsFile ? readReceivers(eventsFile, problems) : undefined,
       pace: paceOf(settings, problems),
@@ -225,54 +230,3 @@ export type CodecConfig = Omit<ReturnType<typeof loadCodecConfig>, 'allowed' | '
   /** Default: info. */
   logLevel?: LogLevel;
 };
-
-/** Real paths of the folders that workers share. */
-export interface Directories {
-  /** Batch files; absent if batches come inline only. */
-  batchDir?: string;
-  /** Reports; absent if none are written. */
-  reportDir?: string;
-}
-
-/** Returns the real path of a folder, created if `create` is set; undefined if it is unusable. */
-export function folder(
-  path: string,
-  name: string,
-  problems: Problems,
-  { create }: { create: boolean },
-): string | undefined {
-  try {
-    if (create) mkdirSync(path, { recursive: true, mode: 0o700 });
-    const stats = statSync(path);
-    if (stats.isDirectory()) {
-      if (create) probe(path);
-      refuseOpenFolder(stats, name, problems);
-      return realpathSync(path);
-    }
-  } catch {
-    // Reported below: the system's message would repeat the value.
-  }
-  problems.add(name, create ? 'must be a folder that can be written' : 'must be a folder that exists');
-  return undefined;
-}
-
-/** Creates and removes a folder, which reveals missing rights. A full disk passes. */
-function probe(path: string): void {
-  try {
-    rmdirSync(mkdtempSync(join(path, '.probe-')));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
-  }
-}
-
-/** Reads BATCH_DIR and REPORT_DIR (default: BATCH_DIR/reports). */
-export function readDirectories(settings: Settings, problems: Problems): Directories {
-  const { BATCH_DIR: batches } = settings;
-  const batchDir = batches ? folder(batches, 'BATCH_DIR', problems, { create: false }) : undefined;
-  const reports = settings.REPORT_DIR || (batchDir && join(batchDir, 'reports'));
-  const reportDir = reports ? folder(reports, 'REPORT_DIR', problems, { create: true }) : undefined;
-  if (batchDir && reportDir && `${batchDir}/`.startsWith(`${reportDir}/`)) {
-    problems.add('REPORT_DIR', 'must not hold BATCH_DIR: nothing below it is a batch file');
-  }
-  return { ...(batchDir && { batchDir }), ...(reportDir && { reportDir }) };
-}

@@ -4,6 +4,7 @@ import { BATCH_MESSAGES, MAX_INLINE_ROWS } from '../../src/contract/batch/batch.
 import { EVENT_KINDS, type EventKind } from '../../src/contract/events.js';
 import {
   ACCOUNT_STOP_WORKFLOW,
+  ASK_POLICY_UPDATE,
   BATCH_FILES_WORKFLOW,
   BEGIN_UPDATE,
   BULK_WITHDRAW_WORKFLOW,
@@ -21,6 +22,7 @@ import {
   ORDER_AFTER_END_WORKFLOW,
   ORDER_CALLBACK_SIGNAL,
   ORDER_STATE_QUERY,
+  POLICY_WORKFLOW,
   RECEIVED_DEPOSIT_WORKFLOW,
   RECONCILE_WORKFLOW,
   RESUME_ACCOUNT_UPDATE,
@@ -199,6 +201,27 @@ export const WIRE_TYPES: Readonly<Record<string, WireType>> = {
     }),
     'Signal funds: what an order that waits for funds lacks. Without `missing`, it has them.',
   ),
+  'policy-input': outgoing(
+    z.object({ account: z.string(), ledger: z.looseObject({}).optional() }),
+    'Input of the workflow that keeps the sums of the policy. Only workers start it.',
+  ),
+  'policy-questions': outgoing(
+    z.array(
+      z.object({
+        orderId: z.string(),
+        spends: z.array(z.tuple([z.string(), z.string()])),
+        limits: z.array(
+          z.union([z.object({ key: z.string(), windowMs: z.int(), max: z.string() }), z.object({ paid: z.string() })]),
+        ),
+        reserve: z.boolean(),
+      }),
+    ),
+    'Argument of the update ask: orders with their limits. Only workers send it.',
+  ),
+  'policy-answers': outgoing(
+    z.array(z.array(z.object({ index: z.int(), total: z.string().optional() }))),
+    'Answer of the update ask: the exceeded limits of each order, by their index.',
+  ),
   order: outgoing(shownOrder, 'An order of the service: answer of the updates created and final.'),
   'order-state': outgoing(
     orderState,
@@ -303,6 +326,10 @@ export const WORKFLOWS: Readonly<Record<string, WorkflowTypes>> = {
     input: 'account-stop-input',
     result: 'account-stop',
     updates: { [STOP_ACCOUNT_UPDATE]: instruction, [RESUME_ACCOUNT_UPDATE]: instruction },
+  },
+  [POLICY_WORKFLOW]: {
+    input: 'policy-input',
+    updates: { [ASK_POLICY_UPDATE]: { arguments: ['policy-questions'], answer: 'policy-answers' } },
   },
   [SCHEDULED_BATCH_WORKFLOW]: { input: 'scheduled-batch-input', result: 'batch-result' },
   [RECONCILE_WORKFLOW]: { input: 'reconcile-input', result: 'reconcile-result' },

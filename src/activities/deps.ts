@@ -1,5 +1,5 @@
 import type { AuditRecord } from '../audit/audit-record.js';
-import type { Approvers, CallbackConfig, Directories, ReceiverConfig } from '../config.js';
+import type { Approvers, CallbackConfig, Directories, Policy, ReceiverConfig } from '../config.js';
 import type { Pace } from '../contract/order/activities.js';
 import type { UsedAccount } from '../contract/order/sent-to.js';
 import type { Rates } from '../contract/service-objects.js';
@@ -9,6 +9,7 @@ import type { Protections } from '../temporal/published.js';
 import type { FormatChecks } from '../validation/field-errors.js';
 import { invalidOrder, type KeyRefusals } from './failures.js';
 import type { GroupedLookUps } from './order/grouped-look-ups.js';
+import type { PolicyDesk } from './policy/ask.js';
 import type { Stops } from './stops.js';
 
 /** Account as activities use it. */
@@ -55,6 +56,10 @@ export interface ActivityDeps {
   attemptStartedMs?: () => Promise<number>;
   /** Approvers by account. An account without an entry needs no signatures. */
   approvers?: ReadonlyMap<string, Approvers>;
+  /** Rules by account. An account without an entry has no policy. */
+  policies?: ReadonlyMap<string, Policy>;
+  /** Asks for sums. Set beside `policies`. */
+  policyDesk?: PolicyDesk;
   /** Folders of batch files and reports. */
   directories?: Directories;
   /** Receivers of events by name; absent = no events. */

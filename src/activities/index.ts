@@ -19,6 +19,8 @@ import { pollOrderActivity } from './order/poll-order.js';
 import { readOutcomeActivity } from './order/read-outcome.js';
 import { namingReceivers } from './order/sent-to.js';
 import { whereInLineActivity, whySilentActivity } from './order/why-silent.js';
+import { rebuildPolicyActivity } from './policy/rebuild.js';
+import { settlePolicy } from './policy/settle.js';
 import { readServiceActivity } from './read-service.js';
 import { proveBalancesActivity, readBalancesActivity, reportReconcileActivity } from './reconcile/reconcile-account.js';
 import { reconcileDayActivity } from './reconcile/reconcile-day.js';
@@ -28,6 +30,7 @@ export { type Account, type ActivityDeps, SharedRates } from './deps.js';
 export { isCopied } from './only-attempt.js';
 export { confirmAttempt } from './order/create-attempt.js';
 export { GroupedLookUps } from './order/grouped-look-ups.js';
+export { PolicyDesk } from './policy/ask.js';
 export { readStop } from './stops.js';
 
 /** Wraps an activity whose answer holds an order: leaves out usual values. */
@@ -65,6 +68,8 @@ export const createActivities = (deps: ActivityDeps) => ({
   awaitBatchFile: awaitBatchFileActivity(deps),
   runBatch: runBatchActivity(deps),
   deliverEvent: deliverEventActivity(deps),
+  rebuildPolicy: rebuildPolicyActivity(deps),
+  settlePolicy,
 });
 
 /** Activities as workflows see them, types only. */

@@ -94,6 +94,10 @@ export const SETTINGS = {
     ...{ by: 'W', type: format.amountsByCurrency, example: '{"usd": "2000"}' },
     about: 'a larger order waits for `approve` or `refuse` ([caps](#caps)); at most 400 characters',
   },
+  POLICY_FILE: {
+    ...{ by: 'W', type: text, unset: 'none: no rules', example: 'policy.json' },
+    about: 'sums, payees, approvals and hours that orders are held to ([policy.md](policy.md))',
+  },
   ORDER_POLL_INITIAL: {
     by: 'W',
     type: format.duration,

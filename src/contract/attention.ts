@@ -28,7 +28,7 @@ export const ATTENTION_WORDS = {
   },
   held: {
     never: `${NOT_AGAIN}: once released, both would be paid.`,
-    todo: 'Ask whoever held it, or read the rule that the reason names. If the payment is still wanted, choose release, otherwise refuse.',
+    todo: 'Ask whoever held it. If the payment is still wanted, choose release, otherwise refuse.',
   },
   'over-cap': {
     never: `${NOT_AGAIN}: once approved, both would be paid.`,
@@ -37,6 +37,10 @@ export const ATTENTION_WORDS = {
   'short-of-funds': {
     never: `${NOT_AGAIN}: this one can still be sent.`,
     todo: 'Pay money into the balance, or ask whoever started this order whether it is still wanted. Then decide.',
+  },
+  policy: {
+    never: `${NOT_AGAIN}: once approved, both would be paid.`,
+    todo: 'Compare the order with the rules that the reason names. Approve it only if it must be paid although it breaks them.',
   },
   conflict: {
     never: `${NOT_AGAIN}: the order that the service shows may be this payment.`,
@@ -154,6 +158,10 @@ export const WAIT_FOR_FUNDS = 'waits, and sends it by itself as soon as the bala
 
 /** Effect of `accept` after a change that followed the end. */
 export const ACCEPT_CHANGE = 'records that you have seen the change; no money moves';
+
+/** Effect of `approve` on an order that breaches the policy. */
+export const APPROVE_BREACH =
+  'counts as your approval of every rule that is named; it is sent once enough persons approved';
 
 /** Whether an order was sent. */
 export const SENT_WORDS = {

@@ -33,6 +33,10 @@ export const DELIVER_EVENTS_WORKFLOW = 'deliverEvents';
 export const ACCOUNT_STOP_WORKFLOW = 'accountStop';
 /** Line of an account's orders that wait for funds. */
 export const FUNDS_LINE_WORKFLOW = 'fundsLine';
+/** Keeps the sums of an account. */
+export const POLICY_WORKFLOW = 'policy';
+/** Update with questions about orders. Its answer has one entry for each. */
+export const ASK_POLICY_UPDATE = 'ask';
 
 /** Signal with more events to deliver. */
 export const EVENTS_SIGNAL = 'events';
@@ -133,6 +137,7 @@ export const readWorkflowId = (account: string, random: string): string => `read
 export const fundsLineWorkflowId = (account: string): string => `funds:${account}`;
 const AFTER_END = 'after-end:';
 export const afterEndWorkflowId = (ended: string): string => `${AFTER_END}${ended}`;
+export const policyWorkflowId = (account: string): string => `policy:${account}`;
 export const accountStopWorkflowId = (account: string): string => `stop:${account}`;
 export const deliveryWorkflowId = (workflowId: string): string => `events:${workflowId}`;
 

@@ -22,6 +22,8 @@ const published = z.object({
   caps: z.record(z.string(), z.string().regex(AMOUNT_FORMAT).max(MAX_AMOUNT_LENGTH)).optional().catch(undefined),
   /** Digest of the approvers; absent = unsigned decisions count. */
   approvers: z.string().optional().catch(undefined),
+  /** Digest of the rules; absent = none. */
+  policy: z.string().optional().catch(undefined),
   notExecuted: z.array(z.number().int()).optional().catch(undefined),
   audit: z.literal(true).optional().catch(undefined),
   restoredAtMs: z
@@ -39,6 +41,7 @@ const VARIABLES: Record<keyof Protections, string> = {
   windows: 'ORDER_SETTLE_WINDOW or ORDER_CONFIRM_DELAY',
   caps: 'PAYMENT_ORDER_CAPS',
   approvers: 'APPROVERS_FILE',
+  policy: 'POLICY_FILE',
   notExecuted: 'PAYMENT_NOT_EXECUTED_STATUSES',
   audit: 'AUDIT_DIR',
   restoredAtMs: 'TEMPORAL_RESTORED_AT',
@@ -52,20 +55,24 @@ export const differingVariables = (own: Protections, others: readonly Protection
   });
 
 function digestOf(approvers: Approvers): string {
-  const all = [...approvers].map(([keyId, { person, may }]) => [keyId, person, [...may].sort()]).sort();
-  return createHash('sha256').update(JSON.stringify(all)).digest('base64url').slice(0, 8);
+  return digestOfJson([...approvers].map(([keyId, { person, may }]) => [keyId, person, [...may].sort()]).sort());
 }
+
+const digestOfJson = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 8);
 
 /** Returns what a worker with this configuration publishes about an account. */
 export function publishedFor(config: Pick<WorkerConfig, 'pace'> & Partial<WorkerConfig>, account: string): Protections {
   const { pace, caps, approvers, auditDir, restoredAtMs } = config;
   const { settleWindowMs, confirmDelayMs } = pace;
   const own = approvers?.get(account);
+  const policy = config.policies?.get(account);
   const statuses = config.accounts?.get(account)?.notExecutedStatuses ?? [];
   return {
     windows: [settleWindowMs.atOnce, settleWindowMs.deposit, confirmDelayMs],
     ...(caps && { caps: Object.fromEntries([...caps].sort()) }),
     ...(own && { approvers: digestOf(own) }),
+    ...(policy && { policy: digestOfJson(policy.rules) }),
     ...(statuses.length > 0 && { notExecuted: [...statuses].sort() }),
     ...(auditDir && { audit: true }),
     ...(restoredAtMs !== undefined && { restoredAtMs }),

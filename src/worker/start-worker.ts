@@ -9,7 +9,14 @@ import {
   Worker,
   type WorkerOptions,
 } from '@temporalio/worker';
-import { type ActivityDeps, confirmAttempt, createActivities, isCopied, readStop } from '../activities/index.js';
+import {
+  type ActivityDeps,
+  confirmAttempt,
+  createActivities,
+  isCopied,
+  PolicyDesk,
+  readStop,
+} from '../activities/index.js';
 import { AuditRecord } from '../audit/audit-record.js';
 import { encryptionMode, type WorkflowCode, workerConverter, workflowCode } from '../bundle/bundle.js';
 import type { WorkerConfig } from '../config.js';
@@ -134,6 +141,7 @@ export async function createWorkers(
   const { failovers, others } = live ?? {};
   const activities = createActivities({
     ...{ ...config, ...audit, ...copies, ...clock, accounts, others, readStop },
+    ...(config.policies && { policyDesk: new PolicyDesk() }),
     failedOverAtMs: () => failovers?.newestMs,
     confirmAttempt: async (details) => void (await Promise.all([confirmAttempt(details), failovers?.lookBeforeSend()])),
   });

@@ -13,6 +13,7 @@ export {
   exchangeWithdraw,
   withdraw,
 } from './orders.js';
+export { policy } from './policy.js';
 export { receivedDeposit } from './received-deposit.js';
 export { reconcile } from './reconcile.js';
 export { scheduledBatch } from './scheduled-batch.js';

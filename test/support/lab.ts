@@ -62,7 +62,7 @@ export interface LabOptions {
   /** Where the workers find the sandbox, such as a line in front of it that can be cut; its own URL when omitted. */
   serviceUrl?: (sandboxUrl: string) => Promise<string>;
   /** Caps and whose signatures count; none when omitted. */
-  limits?: Pick<WorkerConfig, 'caps' | 'approvers' | 'auditDir'>;
+  limits?: Pick<WorkerConfig, 'caps' | 'approvers' | 'auditDir' | 'policies'>;
   /** Receivers of events; none when omitted. */
   receivers?: readonly ReceiverConfig[];
   /** Client, receiver and workers encrypt payloads with the first of them; plain when omitted. */

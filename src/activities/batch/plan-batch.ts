@@ -17,6 +17,7 @@ import type { Account, ActivityDeps } from '../deps.js';
 import { batchFailure, invalidInput } from '../failures.js';
 import { exceededCap } from '../order/limits.js';
 import { receiversOf } from '../order/sent-to.js';
+import { PolicyPlan } from '../policy/plan.js';
 import { isSigned, onlyByCommand, protectionsIn } from '../protections.js';
 import { warnOfExisting } from './plan/existing-orders.js';
 import { BatchTotals } from './plan/totals.js';
@@ -79,6 +80,7 @@ interface Checks {
   rates: Rates | undefined;
   totals: BatchTotals;
   warnings: BatchWarnings;
+  policy: PolicyPlan;
   lineOf: Map<string, number>;
   orders: OrdersHash;
 }
@@ -93,7 +95,9 @@ async function planOf(
   const rates = await account.rates.current();
   if (!rates) warnings.addFirst('rates were not to be had: limits, precision and fees were not checked');
   const totals = new BatchTotals(rates);
-  const rows = await checkRows({ deps, account, input, rates, totals, warnings, lineOf, orders }, source);
+  const policy = new PolicyPlan(deps, account.name, warnings);
+  const rows = await checkRows({ deps, account, input, rates, totals, warnings, policy, lineOf, orders }, source);
+  await policy.warnOfSums();
   await warnOfExisting(account, lineOf, warnings);
   const balances = await balancesOf(account, warnings);
   const plan = {
@@ -190,6 +194,7 @@ const uncheckable = ({ rates, account }: Checks, order: WithdrawRequest): string
 function noteRow(checks: Checks, line: number, order: WithdrawRequest, told: FieldError[]): void {
   const { deps, account, rates, totals, warnings } = checks;
   totals.add(order);
+  checks.policy.add(line, order);
   warnOfRepeats(warnings, line, order);
   if (exceededCap(protectionsIn(deps, account).caps, 'withdraw', order, rates)) {
     warnings.add('cap', 'above the cap for one order (PAYMENT_ORDER_CAPS): each waits for a decision', line);

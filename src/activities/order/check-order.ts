@@ -4,10 +4,12 @@ import type { OrderFindings } from '../../contract/order/check.js';
 import type { OrderInput } from '../../contract/order/input-and-result.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import { ORDER_TYPES, type OrderType } from '../../contract/order/types.js';
+import { type Breach, breachText } from '../../contract/policy/rules.js';
 import { validateOrderInput } from '../../validation/order-input.js';
 import { amountLikeThousands } from '../../validation/rate-checks.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { reasonOf } from '../failures.js';
+import { breachesBefore } from '../policy/ask.js';
 import { onlyByCommand, protectionsIn, tooSoonAfterRestore } from '../protections.js';
 import { amountsOf, type Checked, shownAs, unchecked } from './check-findings.js';
 import { AttemptDeadline, readSendTimes } from './create-attempt.js';
@@ -37,20 +39,24 @@ export async function checkOrder(
     ...(!whenShort && { balances: undefined }),
   });
   const amounts = amountsOf({ type, request, terms });
+  const policy = await policyOf(deps, account, { type, request, terms });
   const thousands = terms.rates && amountLikeThousands(type, request, terms.rates);
   const warnings = [
     ...(checked.notes ?? []).map((note) => describeFieldErrors([note])),
     ...(thousands ? [thousands] : []),
     ...(whenShort ? [] : (amounts.leaves ?? []).flatMap(unchecked)),
   ];
-  const unknown = [...notes, ...(amounts.unknown ?? []), ...(late?.unknown ?? [])];
+  const unknown = [...notes, ...(amounts.unknown ?? []), ...(late?.unknown ?? []), ...(policy.unknown ?? [])];
+  const wait = short && WAITS.includes(whenShort) ? `it would wait for funds: ${short}` : undefined;
+  const notNow = late?.reason ?? policy.refusal ?? wait;
   return {
     fields: short && whenShort === 'refuse' ? [...errors, { field: 'order.amount', reason: short }] : errors,
     ...amounts,
-    ...questionOf(deps, account, { type, request, terms }, atService, whenShort === 'ask' ? short : undefined),
-    ...(late?.reason
-      ? { notNow: late.reason }
-      : short && WAITS.includes(whenShort) && { notNow: `it would wait for funds: ${short}` }),
+    ...questionOf(deps, account, { type, request, terms }, atService, {
+      policy,
+      short: whenShort === 'ask' ? short : undefined,
+    }),
+    ...(notNow && { notNow }),
     ...(warnings.length > 0 && { warnings }),
     ...(unknown.length > 0 && { unknown }),
     atService,
@@ -97,12 +103,37 @@ function questionOf(
   account: Account,
   { type, request, terms }: Checked,
   { state, reason = '' }: NonNullable<OrderFindings['atService']>,
-  short: string | undefined,
+  { policy, short }: { policy: PolicyFindings; short: string | undefined },
 ): Pick<OrderFindings, 'wouldPark'> {
   const only = onlyByCommand(deps, account.name);
   const command = only && { onlyByCommand: only };
   if (state === 'conflict') return { wouldPark: { code: 'conflict', reason, ...command } };
   const cap = state !== 'same' && exceededCap(protectionsIn(deps, account).caps, type, request, terms.rates);
   if (cap) return { wouldPark: { code: 'over-cap', reason: cap.reason, ...command } };
-  return short && state !== 'same' ? { wouldPark: { code: 'short-of-funds', reason: short, ...command } } : {};
+  if (state === 'same') return {};
+  if (policy.question) return { wouldPark: { code: 'policy', reason: policy.question, ...command } };
+  return short ? { wouldPark: { code: 'short-of-funds', reason: short, ...command } } : {};
+}
+
+/** Verdict of the policy: its question to a person, its refusal, or what is unknown. */
+interface PolicyFindings {
+  question?: string;
+  refusal?: string;
+  unknown?: string[];
+}
+
+/** Asks the policy about an order. Reserves nothing. */
+async function policyOf(
+  deps: ActivityDeps,
+  account: Account,
+  { type, request, terms }: Checked,
+): Promise<PolicyFindings> {
+  try {
+    const breaches = await breachesBefore(deps, { account: account.name, type, request, rates: terms.rates }, false);
+    const of = (effect: Breach['effect']) => breachText(breaches.filter((one) => one.effect === effect));
+    const refusal = of('refuse');
+    return refusal ? { refusal: `the policy refuses it: ${refusal}` } : { question: of('park') };
+  } catch (error) {
+    return { unknown: [`the policy could not be asked (${reasonOf(error)})`] };
+  }
 }

@@ -19,6 +19,7 @@ import { recordSend } from '../audit.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { invalidOrder } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';
+import { policyVerdict } from '../policy/verdict.js';
 import { protectionsIn, type Restored, tooSoonAfterRestore } from '../protections.js';
 import { stopped, stopsOf } from '../stops.js';
 import {
@@ -142,8 +143,10 @@ async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
     return notSentBecause("the server's clock could not be read", error);
   }
   // Not read if nothing will be sent: absence so soon after a restore proves nothing.
-  const stale = tooSoon || invalid ? undefined : await refuseStale(account, attempt);
+  const closed = tooSoon ?? invalid ?? sendGate(attempt);
+  const stale = await refuseStale(account, attempt, closed);
   if (stale && stale.kind !== 'stale') return stale;
+  const blocked = await policyVerdict(sending, stale ?? closed);
   const place = account.limiter.place({
     priority: activityInfo().priority?.priorityKey,
     signal: AbortSignal.timeout(Math.max(0, Math.floor(deadline.leftToWaitMs()))),
@@ -154,7 +157,7 @@ async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
       const heldUp = attempt.permission === 'first' && (await place.near());
       const since = heldUp ? await whyStopped() : undefined;
       if (since) return stopped(since);
-      const refused = await refusedByProbe(sending, { stale, heldUp, times });
+      const refused = await refusedByProbe(sending, { stale, heldUp, times, blocked });
       if (refused) return refused;
       if (await place.take(freshUntilMs(account))) break;
     }
@@ -168,6 +171,8 @@ async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
   return send(sending, times);
 }
 
+type Verdict = CreateVerdict | undefined;
+
 /** Maximum age of a probe when its create's turn comes. */
 const PROBE_FRESH_MS = 2_000;
 
@@ -178,8 +183,8 @@ const freshUntilMs = ({ limiter }: Account): number =>
 /** Probes and returns why nothing may be sent; undefined if the create may be sent. */
 async function refusedByProbe(
   sending: Sending,
-  { stale, heldUp, times }: { stale: CreateVerdict | undefined; heldUp: boolean; times: SendTimes },
-): Promise<CreateVerdict | undefined> {
+  { stale, heldUp, times, blocked }: Record<'stale' | 'blocked', Verdict> & { heldUp: boolean; times: SendTimes },
+): Promise<Verdict> {
   const { deps, account, attempt, request, invalid, tooSoon } = sending;
   let seen: Awaited<ReturnType<typeof probe>>;
   try {
@@ -205,7 +210,7 @@ async function refusedByProbe(
   // Checked after the probe, because an order that was sent before is followed in any case.
   if (stale) return stale;
   if (invalid) throw invalid;
-  return refusedByLimits(sending);
+  return refusedByLimits(sending, blocked);
 }
 
 /** Returns a probe. Only if nothing was sent before may a group's answer serve. */
@@ -224,8 +229,8 @@ function sendGate({ permission, firstExecutionRunId, provenIn }: CreateOrderInpu
 }
 
 /** Throws unless a follow-up's preconditions still hold. */
-async function refuseStale(account: Account, attempt: CreateOrderInput): Promise<CreateVerdict | undefined> {
-  if (!attempt.followUp || sendGate(attempt)) return undefined;
+async function refuseStale(account: Account, attempt: CreateOrderInput, closed: unknown): Promise<Verdict> {
+  if (!attempt.followUp || closed) return undefined;
   const { order, followUpOf = [] } = attempt.input as RunInput;
   return staleBasis(account, followUpOf, order.order_id);
 }

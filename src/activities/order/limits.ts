@@ -170,7 +170,7 @@ export function capsOn(
 }
 
 /** An attempt that may send, as limits need it. */
-interface Attempted {
+export interface Attempted {
   deps: ActivityDeps;
   account: Account;
   attempt: CreateOrderInput;
@@ -180,11 +180,13 @@ interface Attempted {
 }
 
 /**
- * Returns why nothing is sent by caps and funds, and notes what was not checked. Throws InvalidOrder
- * on first sends only, because it means that no order exists.
+ * Returns why nothing is sent by caps, `policy` and funds, and notes what was not checked. Throws
+ * InvalidOrder on first sends only, because it means that no order exists.
  */
-export async function refusedByLimits(attempted: Attempted): Promise<CreateVerdict | undefined> {
-  const { deps, account, attempt, request, terms, notes } = attempted;
+export async function refusedByLimits(
+  { deps, account, attempt, request, terms, notes }: Attempted,
+  policy: CreateVerdict | undefined,
+): Promise<CreateVerdict | undefined> {
   const { type, permission, approved } = attempt;
   const limits = permission === 'first' ? beyondLimits(account, type, request, terms) : NO_LIMITS;
   const { short } = limits;
@@ -197,7 +199,7 @@ export async function refusedByLimits(attempted: Attempted): Promise<CreateVerdi
   if (cap && !terms.rates && cap.amount === undefined && (await account.rates.current())) {
     return notSent('the rates that a cap depends on could not be read again');
   }
-  return cap ? { kind: 'overCap', ...cap } : shortOfFunds(attempt, request, terms, short);
+  return cap ? { kind: 'overCap', ...cap } : (policy ?? shortOfFunds(attempt, request, terms, short));
 }
 
 const NO_LIMITS: ReturnType<typeof beyondLimits> = { errors: [], notes: [] };

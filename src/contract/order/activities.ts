@@ -71,14 +71,20 @@ export interface CreateOrderInput {
   startedAtMs: number;
   /** An operator permits the send although the delay has passed. */
   late?: true;
-  /** Rules whose hold a person has released. */
-  released?: readonly string[];
   /** Lowest caps of earlier attempts, by currency. */
   caps?: Record<string, string>;
   /** The order has its funds, or an operator sends it although they are short. */
   funded?: true;
+  /** Rules of the policy that persons approved for it, by name. */
+  approvedRules?: string[];
   /** A follow-up whose parent workflow is the order it extends. */
   followUp?: boolean;
+}
+
+/** Rule that an order breaches, and the number of persons who must approve it. */
+export interface BreachedRule {
+  rule: string;
+  approvers: number;
 }
 
 /** Several orders under one order id. `ours`: those that match our request. */
@@ -102,8 +108,8 @@ export type CreateVerdict =
   /** `excerpt`: the service's answer, masked. */
   | { kind: 'rejected'; excerpt?: string }
   | ({ kind: 'overCap'; reason: string } & ApprovedAmount)
-  /** A rule holds it until a person releases it. `rule`: its name, which a release names. */
-  | { kind: 'held'; reason: string; rule: string }
+  /** Rules of the policy that it breaches, with the persons that each needs. */
+  | { kind: 'policy'; reason: string; rules: BreachedRule[] }
   /** Nothing was sent: the order needs this amount, and `whenShort` says to ask or wait. */
   | ({ kind: 'short'; reason: string } & Required<ApprovedAmount>)
   /** Nothing was sent: the basis of a follow-up has changed, or the latest send time is over. */

@@ -76,22 +76,41 @@ async function outcomeOf(
       return { kind: 'closing', by, atMs };
     case 'refuse':
       return { kind: 'closing', by, refused: asked.reason, atMs };
-    case 'release': {
-      const { rule } = run.facts.blocked ?? {};
-      if (rule) run.released = [...(run.released ?? []), rule];
+    case 'release':
       return { kind: 'unblocked' };
-    }
     case 'approve':
       if (about.kind === 'short') {
         run.funds.isGranted = true;
         return { kind: 'unblocked' };
       }
+      if (about.kind === 'policy') return approvalOfRules(run, about, asked, decision.by);
       run.approved = about.kind === 'overCap' ? about.toApprove : undefined;
       return { kind: 'unblocked' };
     default:
       if (about.kind === 'short') return { kind: 'awaits' };
       return permits(about) ? { kind: 'permitted', readIn: run.answeredIn } : { kind: 'unblocked' };
   }
+}
+
+/** Counts a person's approval of every breached rule. Asks again until enough persons approved. */
+function approvalOfRules(
+  run: OrderRun,
+  { why, rules }: Extract<Question, { kind: 'policy' }>,
+  asked: ParkQuestion,
+  person: string,
+): Outcome | ParkQuestion {
+  const others = (run.approvals ?? []).filter(({ rule }) => rules.every((one) => one.rule !== rule));
+  const approved = rules.map(({ rule, approvers }) => {
+    const { by = [] } = run.approvals?.find((one) => one.rule === rule) ?? {};
+    return { rule, approvers, by: [...new Set([...by, person])] };
+  });
+  run.approvals = [...others, ...approved];
+  const lacking = approved.filter(({ by, approvers }) => by.length < approvers);
+  if (lacking.length === 0) return { kind: 'unblocked' };
+  const missing = lacking.map(({ rule, by, approvers }) => {
+    return `${rule}: approved by ${by.map(maskWords).join(' and ')}, ${approvers - by.length} more must approve`;
+  });
+  return { ...asked, reason: `${why}. ${missing.join('; ')}` };
 }
 
 /**
@@ -177,6 +196,8 @@ function askedAbout(run: OrderRun, about: Question): ParkQuestion {
       const { why, toApprove } = about;
       return { code: 'short-of-funds', reason: why, allowed: ['approve', 'resend', 'refuse'], toApprove };
     }
+    case 'policy':
+      return { code: 'policy', reason: about.why, allowed: ['approve', 'refuse'] };
   }
 }
 

@@ -61,7 +61,7 @@ type Attempted = CreateVerdict & { placeUnknown?: boolean };
 /** Verdicts of a create. Anything else was answered by another activity or by a foreign worker. */
 const VERDICTS: readonly unknown[] = [
   ...(['accepted', 'adopted', 'conflict', 'duplicates', 'rejected', 'uncertain'] as const),
-  ...(['notSent', 'rateLimited', 'overCap', 'held', 'short', 'stale'] as const),
+  ...(['notSent', 'rateLimited', 'overCap', 'policy', 'short', 'stale'] as const),
 ] satisfies CreateVerdict['kind'][];
 
 const STRANGE_CREATE =
@@ -79,12 +79,18 @@ function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInp
     ...(permission === 'absent' && absence && { provenIn: absence.readIn }),
     ...(run.sentTo && { sentTo: run.sentTo }),
     ...(run.approved && { approved: run.approved }),
-    ...(run.released && { released: run.released }),
+    ...approvedRules(run),
     ...(run.strictest.caps && { caps: run.strictest.caps }),
     ...(isLatePermitted(run) && { late: true }),
     ...(run.funds.isGranted && { funded: true }),
     ...(isFollowUp(run) && { followUp: true }),
   };
+}
+
+/** Returns the rules that enough persons approved, as a field to spread; {} without any. */
+function approvedRules({ approvals }: OrderRun): { approvedRules?: string[] } {
+  const rules = approvals?.flatMap(({ rule, approvers, by }) => (by.length >= approvers ? [rule] : []));
+  return rules?.length ? { approvedRules: rules } : {};
 }
 
 const mayHaveReached = (verdict: CreateVerdict, permission: SendPermission): boolean =>
@@ -154,8 +160,8 @@ function outcomesOf(run: OrderRun, verdict: Attempted, permission: string): Outc
       const { kind: _, reason: why, placeUnknown: __, ...toApprove } = verdict;
       return [{ kind: 'blocked', by: 'cap', why, toApprove }];
     }
-    case 'held':
-      return [{ kind: 'blocked', by: 'hold', why: verdict.reason, rule: verdict.rule }];
+    case 'policy':
+      return [{ kind: 'blocked', by: 'policy', why: verdict.reason, rules: verdict.rules }];
     case 'short': {
       const { reason: why, amount, currency } = verdict;
       const waits = run.input.whenShort !== 'ask';

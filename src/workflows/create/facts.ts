@@ -1,5 +1,5 @@
 import { shownDifferences } from '../../contract/differences/echo.js';
-import type { Control, DuplicateOrders, LookUpReading } from '../../contract/order/activities.js';
+import type { BreachedRule, Control, DuplicateOrders, LookUpReading } from '../../contract/order/activities.js';
 import type { ApprovedAmount } from '../../contract/order/messages.js';
 import type { Order } from '../../contract/service-objects.js';
 import type { OrderRun } from '../order/state.js';
@@ -67,17 +67,17 @@ export interface Facts {
    */
   notSent?: { why: string; waitMs?: number; asks: boolean; isStopped?: true };
   /**
-   * Why nothing is sent without a person ('cap', 'hold' of a person or a `rule`), without funds
-   * ('short') or at all ('stale'). `waits`: the order waits for funds, and nobody is asked.
+   * Why nothing is sent without a person ('cap', 'policy', 'hold'), without funds ('short') or at
+   * all ('stale'). `waits`: the order waits for funds, and nobody is asked.
    */
   blocked?: {
-    by: 'cap' | 'hold' | 'short' | 'stale';
+    by: 'cap' | 'policy' | 'hold' | 'short' | 'stale';
     why: string;
     toApprove?: ApprovedAmount;
-    rule?: string;
+    rules?: BreachedRule[];
     waits?: boolean;
   };
-  /** An operator closes the order as absent or, with `refused`, refuses an amount above the cap. */
+  /** An operator closes the order as absent or, with `refused`, refuses what a cap or rule blocks. */
   closing?: { by: string; refused?: string };
   cancelled: boolean;
   /**

@@ -1,4 +1,4 @@
-import type { SendPermission } from '../../contract/order/activities.js';
+import type { BreachedRule, SendPermission } from '../../contract/order/activities.js';
 import type { ApprovedAmount } from '../../contract/order/messages.js';
 import {
   type Absence,
@@ -37,7 +37,8 @@ export type Question =
   | { kind: 'late' }
   | { kind: 'notSent'; why: string }
   | { kind: 'overCap' | 'short'; why: string; toApprove?: ApprovedAmount }
-  | { kind: 'held'; why: string };
+  | { kind: 'held'; why: string }
+  | { kind: 'policy'; why: string; rules: BreachedRule[] };
 
 /** How a run ends without an order. With `doubt`, an order may exist. */
 export type End =
@@ -92,8 +93,9 @@ function endOf(facts: Facts, terms: Terms): Action | undefined {
   return blocked?.by === 'stale' ? { do: 'end', as: { type: 'OrderCancelled', why: blocked.why } } : undefined;
 }
 
-function aboutBlocked({ by, why, toApprove }: NonNullable<Facts['blocked']>): Question {
+function aboutBlocked({ by, why, toApprove, rules = [] }: NonNullable<Facts['blocked']>): Question {
   if (by === 'hold') return { kind: 'held', why };
+  if (by === 'policy') return { kind: 'policy', why, rules };
   if (by === 'stale') return { kind: 'notSent', why };
   return { kind: by === 'cap' ? 'overCap' : 'short', why, ...(toApprove && { toApprove }) };
 }

@@ -1,5 +1,6 @@
 import {
   ACCEPT_CHANGE,
+  APPROVE_BREACH,
   CLOSE_CONFLICT,
   DECISION_WORDS,
   isPlaceholder,
@@ -69,7 +70,7 @@ function waysOf(run: Asking, action: DecideAction): Variant[] {
     case 'adopt':
       return adoptions(run);
     case 'approve':
-      return [approvalOf(run.attention, run.attention?.code === 'short-of-funds' ? SEND_SHORT : undefined)];
+      return [approvalOf(run.attention)];
     case 'release':
     case 'refuse':
       return [{ does: DECISION_WORDS[action] }];
@@ -81,13 +82,14 @@ function waysOf(run: Asking, action: DecideAction): Variant[] {
   }
 }
 
-function approvalOf({ amount, currency }: Partial<ApprovedAmount> = {}, effect?: string): Variant {
+function approvalOf({ code, amount, currency }: Partial<ApprovedAmount> & { code?: string } = {}): Variant {
+  if (code === 'policy') return { does: APPROVE_BREACH };
   if (!currency) return { does: 'confirms that this is the right account; the order continues there' };
   const asked = amount
     ? `sends it for up to ${amount} ${currency}; if the amount is higher by then, asks again`
     : `sends it, whatever the amount in ${currency} is`;
   return {
-    does: effect ?? asked,
+    does: code === 'short-of-funds' ? SEND_SHORT : asked,
     ...(amount && { amount }),
     currency,
     decision: { ...(amount && { amount }), currency },

@@ -1,6 +1,6 @@
 import { type ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { DEFAULT_ACCOUNT } from '../../contract/names.js';
-import type { Payers } from '../../contract/order/activities.js';
+import type { BreachedRule, Payers } from '../../contract/order/activities.js';
 import { receivedRequest } from '../../contract/order/followers.js';
 import type { FundsNews } from '../../contract/order/funds.js';
 import type { ReceivedDepositInput, RunInput, RunOptions } from '../../contract/order/input-and-result.js';
@@ -65,8 +65,8 @@ export interface OrderRun {
   /** Payers of the commissions by the first rates, and by later ones that differ. */
   payers?: { first: Payers; later: Payers };
   approved?: ApprovedAmount;
-  /** Rules whose hold a person has released. */
-  released?: readonly string[];
+  /** Persons who approved each breached rule of the policy. */
+  approvals?: (BreachedRule & { by: string[] })[];
   /** A create attempt has no answer yet. */
   isAttempting?: boolean;
   /** Its place in the line of orders that wait for funds. `short`: what is missing. */

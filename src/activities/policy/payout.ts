@@ -1,0 +1,68 @@
+import { createHmac } from 'node:crypto';
+import type { Policy } from '../../config.js';
+import { type Amount, decimal, toAmount } from '../../contract/money.js';
+import type { CardPart, CreateRequest, RequestFields } from '../../contract/order/request.js';
+import { amountsOf, factsOf, type OrderType, orderSides } from '../../contract/order/types.js';
+import type { Payout } from '../../contract/policy/rules.js';
+import type { Rates } from '../../contract/service-objects.js';
+import { canonicalWallet, MULTIPLE_CARDS } from '../../contract/wallets.js';
+import { mostOfOtherSide } from '../order/other-side.js';
+
+/** Length of a payee's hash in bytes: 96 bits keep histories small. */
+const HASH_BYTES = 12;
+
+/** Returns the keyed hash of a payee: of `network:wallet`, with `:memo` if there is one. */
+export function payeeOf(key: string, network: string, wallet: string, memo?: string | null): string {
+  const text = [network, canonicalWallet(network, wallet), ...(memo ? [memo] : [])].join(':');
+  return createHmac('sha256', key).update(text).digest().subarray(0, HASH_BYTES).toString('base64url');
+}
+
+/** Returns true for orders that a policy judges: they take money from the balance or pay it out. */
+export const isJudged = (type: OrderType): boolean => factsOf(type).movesMoneyAtOnce || factsOf(type).paysOut;
+
+/** Amounts of an order on its sides; undefined if a side cannot be estimated. */
+export interface SideAmounts {
+  from?: Amount | undefined;
+  to?: Amount | undefined;
+}
+
+/** Returns the highest named amount of each side, else the highest estimate of it. */
+export function askedAmounts(type: OrderType, request: CreateRequest, rates: Rates | undefined): SideAmounts {
+  const { currencyFrom, currencyTo } = orderSides(type, request);
+  const { amount }: RequestFields = request;
+  const named = amountsOf(type, request);
+  const estimate = factsOf(type).exchanges ? mostOfOtherSide(type, request, rates) : undefined;
+  const most = (currency: string, isEstimated: boolean): Amount | undefined => {
+    const own = named.flatMap((one) => (one.currency === currency ? [decimal(one.amount)] : []));
+    // Without its estimate, a side may be higher than what the request names.
+    if (isEstimated && !estimate) return undefined;
+    const [highest] = [...own, ...(isEstimated && estimate ? [estimate] : [])].toSorted((a, b) => b.cmp(a));
+    return highest && toAmount(highest);
+  };
+  const { exchanges } = factsOf(type);
+  return { from: most(currencyFrom, exchanges && amount == null), to: most(currencyTo, exchanges && amount != null) };
+}
+
+/** Returns an order as rules see it. Wallets become keyed hashes here. */
+export function payoutOf(
+  { payeeKey }: Pick<Policy, 'payeeKey'>,
+  type: OrderType,
+  request: CreateRequest,
+  { from, to }: SideAmounts,
+): Payout {
+  const { currencyFrom, currencyTo, networkTo } = orderSides(type, request);
+  const { movesMoneyAtOnce, paysOut } = factsOf(type);
+  const { wallet, wallet_memo: memo, wallet_details: details }: RequestFields = request;
+  const key = payeeKey?.reveal();
+  const taken = movesMoneyAtOnce ? [{ currency: currencyFrom, amount: from }] : [];
+  const paid = paysOut && currencyTo !== currencyFrom ? [{ currency: currencyTo, amount: to }] : [];
+  const payees = () => {
+    if (!key || !paysOut || !networkTo) return [];
+    if (networkTo !== MULTIPLE_CARDS || !Array.isArray(details))
+      return wallet ? [{ payee: payeeOf(key, networkTo, wallet, memo), currency: currencyTo, amount: to }] : [];
+    return (details as CardPart[]).map((card) => {
+      return { payee: payeeOf(key, 'card', card.wallet), currency: currencyTo, amount: card.amount };
+    });
+  };
+  return { orderId: request.order_id, amounts: [...taken, ...paid], payees: payees() };
+}

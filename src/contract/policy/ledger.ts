@@ -1,0 +1,198 @@
+import { type Amount, decimal, decimalOrZero, sum, toAmount } from '../money.js';
+
+/* Sums of an account over time. Pure: the policy workflow keeps the state, tests feed the times. */
+
+const HOUR_MS = 3_600_000;
+const DAY_HOURS = 24;
+/** Longest period, with a margin for whole days. */
+const KEPT_MS = 32 * DAY_HOURS * HOUR_MS;
+/** Hours that stay apart. Older ones become days, so that a state fits into one history event. */
+const HOURLY_MS = 26 * HOUR_MS;
+/* Most reservations, keys of payees, and paid payees of a state. */
+const MOST_OPEN = 2_500;
+const MOST_PAYEE_KEYS = 15_000;
+const MOST_PAID = 10_000;
+/** Orders whose end one activity asks for. */
+const MOST_CHECKED = 500;
+
+/** Amount added to a key: `usd` of the account, `usd <payee>`, or `# <payee>` for a number. */
+export type Spend = readonly [key: string, amount: Amount];
+
+/** Highest total of a key within a time that ends now, or a payee that must have been paid. */
+export type Limit = { key: string; windowMs: number; max: Amount } | { paid: string };
+
+/** Question before a create. `reserve`: false for one that only asks. */
+export interface PolicyQuestion {
+  orderId: string;
+  spends: readonly Spend[];
+  limits: readonly Limit[];
+  reserve: boolean;
+}
+
+/** Exceeded limit by its index. `total`: with the order; absent for payees that are not counted. */
+export interface FailedLimit {
+  index: number;
+  total?: Amount;
+}
+
+/** Answer: [] if the order may be sent. It is reserved then. */
+export type PolicyAnswer = FailedLimit[];
+
+/** Order that was allowed, until its end is known. It counts in full. */
+interface Reservation {
+  atMs: number;
+  spends: readonly Spend[];
+  /** Absent until its end was asked for. */
+  checkedAtMs?: number;
+}
+
+/** State of the policy workflow, as its next run takes it over. */
+export interface Ledger {
+  /** By key and by the hour since the epoch in which it ends. */
+  sums: Record<string, Record<string, Amount>>;
+  open: Record<string, Reservation>;
+  /** Payees that were paid, with the hour of the last payment. */
+  paid: Record<string, number>;
+  /** Figures of payees up to this time are incomplete. */
+  payeesLostUntilMs?: number;
+}
+
+/** End of an order. Without `spends`, everything that was reserved counts. */
+export interface Settlement {
+  orderId: string;
+  spends?: readonly Spend[];
+}
+
+export const openLedger = (): Ledger => ({ sums: {}, open: {}, paid: {} });
+
+const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS);
+/** Last hour of the day of an hour. */
+const lastHourOf = (hour: number): number => hour - (hour % DAY_HOURS) + DAY_HOURS - 1;
+
+const isOfPayee = (key: string): boolean => key.includes(' ');
+
+/** Adds to a key. Hours that became days are found by the last hour of their day. */
+function add({ sums }: Ledger, key: string, atMs: number, amount: Amount, sign: 1 | -1): void {
+  const hours = sums[key] ?? {};
+  sums[key] = hours;
+  const hour = hourOf(atMs);
+  const at = sign < 0 && hours[hour] === undefined ? lastHourOf(hour) : hour;
+  const total = decimalOrZero(hours[at]).plus(decimal(amount).times(sign));
+  if (total.gt(0)) hours[at] = toAmount(total);
+  else delete hours[at];
+}
+
+/** Returns the total of a key since a time. A part of an hour counts as the whole hour. */
+export function totalOf({ sums }: Pick<Ledger, 'sums'>, key: string, sinceMs: number): Amount {
+  const hours = Object.entries(sums[key] ?? {}).filter(([hour]) => (Number(hour) + 1) * HOUR_MS > sinceMs);
+  return toAmount(sum(hours.map(([, amount]) => decimal(amount))));
+}
+
+/** Answers a question, and reserves the order if no limit fails. The same order counts once. */
+export function judge(
+  ledger: Ledger,
+  { orderId, spends, limits, reserve }: PolicyQuestion,
+  nowMs: number,
+): PolicyAnswer {
+  const before = ledger.open[orderId];
+  const own = (key: string) => sum(spends.flatMap(([one, amount]) => (one === key ? [decimal(amount)] : [])));
+  const failed = limits.flatMap((limit, index): FailedLimit[] => {
+    if ('paid' in limit) return ledger.paid[limit.paid] === undefined ? [{ index }] : [];
+    const sinceMs = nowMs - limit.windowMs;
+    if (isOfPayee(limit.key) && (ledger.payeesLostUntilMs ?? 0) > sinceMs) return [{ index }];
+    const reserved = before && (hourOf(before.atMs) + 1) * HOUR_MS > sinceMs ? before.spends : [];
+    const twice = sum(reserved.flatMap(([key, amount]) => (key === limit.key ? [decimal(amount)] : [])));
+    const total = decimal(totalOf(ledger, limit.key, sinceMs))
+      .minus(twice)
+      .plus(own(limit.key));
+    return total.gt(limit.max) ? [{ index, total: toAmount(total) }] : [];
+  });
+  if (failed.length === 0 && reserve) reserveOrder(ledger, orderId, spends, nowMs);
+  // An order asks only while none of its creates is in doubt, so it has sent nothing.
+  if (failed.length > 0 && reserve) settle(ledger, { orderId, spends: [] });
+  return failed;
+}
+
+/** Counts an order, in place of an earlier reservation of it. */
+export function reserveOrder(ledger: Ledger, orderId: string, spends: readonly Spend[], atMs: number): void {
+  const before = ledger.open[orderId];
+  for (const [key, amount] of before?.spends ?? []) add(ledger, key, before?.atMs ?? 0, amount, -1);
+  for (const [key, amount] of spends) add(ledger, key, atMs, amount, 1);
+  delete ledger.open[orderId];
+  ledger.open[orderId] = { atMs, spends };
+}
+
+/** Corrects the sums by the end of an order. An order that is not open is ignored. */
+export function settle(ledger: Ledger, { orderId, spends }: Settlement): void {
+  const reserved = ledger.open[orderId];
+  if (!reserved) return;
+  delete ledger.open[orderId];
+  const { atMs } = reserved;
+  const final = spends ?? reserved.spends;
+  if (spends) {
+    for (const [key, amount] of reserved.spends) add(ledger, key, atMs, amount, -1);
+    for (const [key, amount] of spends) add(ledger, key, atMs, amount, 1);
+  }
+  if (spends) for (const payee of payeesOf(final)) ledger.paid[payee] = hourOf(atMs);
+}
+
+/** Returns the payees whose number of payouts an order raises. */
+const payeesOf = (spends: readonly Spend[]): string[] =>
+  spends.flatMap(([key]) => (key.startsWith('# ') ? [key.slice(2)] : []));
+
+const SOONEST_CHECK_MS = 5_000;
+
+const nextCheckMs = ({ atMs, checkedAtMs = atMs }: Reservation): number =>
+  checkedAtMs + Math.min(Math.max((checkedAtMs - atMs) / 2, SOONEST_CHECK_MS), HOUR_MS);
+
+/** Returns the reserved orders whose end should be asked for, longest unasked first. */
+export function dueOrders(ledger: Ledger, nowMs: number, soon = false): string[] {
+  const dueMs = (one: Reservation) => (soon ? (one.checkedAtMs ?? 0) : nextCheckMs(one));
+  const due = Object.entries(ledger.open)
+    .filter(([, one]) => dueMs(one) <= nowMs)
+    .sort(([, a], [, b]) => (a.checkedAtMs ?? 0) - (b.checkedAtMs ?? 0))
+    .slice(0, MOST_CHECKED);
+  return due.map(([orderId]) => orderId);
+}
+
+/** Returns when `dueOrders` has the next one; undefined without reservations. */
+export function nextDueMs({ open }: Ledger): number | undefined {
+  let next: number | undefined;
+  for (const one of Object.values(open)) next = Math.min(next ?? Number.POSITIVE_INFINITY, nextCheckMs(one));
+  return next;
+}
+
+/** Records that the end of these orders was asked for. */
+export function noteChecked({ open }: Ledger, orderIds: readonly string[], nowMs: number): void {
+  for (const orderId of orderIds) {
+    const one = open[orderId];
+    if (one) open[orderId] = { ...one, checkedAtMs: nowMs };
+  }
+}
+
+/** Makes the state small enough for the next run. What it drops counts in full, or parks. */
+export function prune(ledger: Ledger, nowMs: number): Ledger {
+  const pruned: Ledger = {
+    ...openLedger(),
+    ...(ledger.payeesLostUntilMs && { payeesLostUntilMs: ledger.payeesLostUntilMs }),
+  };
+  for (const [key, hours] of Object.entries(ledger.sums)) {
+    for (const [hour, amount] of Object.entries(hours)) {
+      const endsMs = (Number(hour) + 1) * HOUR_MS;
+      if (endsMs < nowMs - KEPT_MS) continue;
+      const at = endsMs < nowMs - HOURLY_MS ? lastHourOf(Number(hour)) : Number(hour);
+      add(pruned, key, at * HOUR_MS, amount, 1);
+    }
+  }
+  const newest = (key: string) => Math.max(...Object.keys(pruned.sums[key] ?? {}).map(Number));
+  const payees = Object.keys(pruned.sums).filter(isOfPayee);
+  for (const key of payees.toSorted((a, b) => newest(b) - newest(a)).slice(MOST_PAYEE_KEYS)) {
+    pruned.payeesLostUntilMs = Math.max(pruned.payeesLostUntilMs ?? 0, (newest(key) + 1) * HOUR_MS);
+    delete pruned.sums[key];
+  }
+  const newestFirst = Object.entries(ledger.paid).sort(([, a], [, b]) => b - a);
+  pruned.paid = Object.fromEntries(newestFirst.slice(0, MOST_PAID));
+  const open = Object.entries(ledger.open).sort(([, a], [, b]) => b.atMs - a.atMs);
+  pruned.open = Object.fromEntries(open.slice(0, MOST_OPEN));
+  return pruned;
+}

@@ -1,0 +1,206 @@
+import { type Amount, decimal, sum, toAmount } from '../money.js';
+import type { FailedLimit, Limit, Spend } from './ledger.js';
+
+const DAY_MS = 86_400_000;
+
+/** Periods of sums, in ms. Both roll: they end now. */
+const PERIODS = { day: DAY_MS, '30 days': 30 * DAY_MS } as const;
+
+export type Period = keyof typeof PERIODS;
+
+export const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
+
+/** Effect of a breach: a person decides, or the order ends without a send. */
+export type BreachEffect = 'park' | 'refuse';
+
+/** One rule of POLICY_FILE. Amounts are decimal strings, times are `hh:mm` in UTC. */
+export type PolicyRule =
+  /** Highest sum of a currency, of the account or of each payee. */
+  | { rule: 'sum'; per: Period; currency: string; of?: 'payee'; max: Amount; breach: BreachEffect }
+  /** Highest number of payouts to one payee within a day. */
+  | { rule: 'count'; max: number; breach: BreachEffect }
+  /** Payees that may be paid, as keyed hashes. */
+  | { rule: 'payees'; allowed: readonly string[]; breach: BreachEffect }
+  /** Highest payout to a payee that was never paid before. */
+  | { rule: 'new-payee'; currency: string; above: Amount; breach: BreachEffect }
+  /** A larger amount needs the approvals of so many persons. */
+  | { rule: 'tier'; currency: string; above: Amount; approvers: number }
+  | { rule: 'hours'; open: readonly OpenHours[]; breach: BreachEffect };
+
+/** Hours in UTC on which orders are sent: `from` counts, `to` does not. */
+export interface OpenHours {
+  days: readonly (typeof WEEKDAYS)[number][];
+  from: string;
+  to: string;
+}
+
+/** Amounts and payees of an order, for rules. A missing amount cannot be estimated. */
+export interface Payout {
+  orderId: string;
+  amounts: readonly { currency: string; amount?: Amount | undefined }[];
+  /** Keyed hashes of payees, and what each gets. Empty without a payout or a key. */
+  payees: readonly { payee: string; currency: string; amount?: Amount | undefined }[];
+}
+
+/** Rule that an order breaches. `rule`: its name, which an approval covers. */
+export interface Breach {
+  rule: string;
+  effect: BreachEffect;
+  says: string;
+  /** Persons who must approve. */
+  approvers: number;
+}
+
+type Kind = PolicyRule['rule'];
+type RuleOf<K extends Kind> = Extract<PolicyRule, { rule: K }>;
+/** Breach in words, or a limit that only the ledger can judge. */
+type Test = string | Limit;
+
+interface Row<K extends Kind> {
+  name: (rule: RuleOf<K>) => string;
+  tests: (rule: RuleOf<K>, payout: Payout, nowMs: number) => Test[];
+}
+
+const inCurrency = <T extends { currency: string }>(all: readonly T[], currency: string): T[] =>
+  all.filter((one) => one.currency === currency);
+
+const notEstimated = (currency: string): string => `the amount in ${currency} cannot be estimated from the rates`;
+
+/** THE table of rules: the name of each, and what it tests. */
+const TABLE: { [K in Kind]: Row<K> } = {
+  sum: {
+    name: ({ per, currency, of }) => `${currency} per ${per}${of ? ' and payee' : ''}`,
+    tests: ({ per, currency, of, max }, { amounts, payees }) => {
+      const parts = inCurrency(of ? payees : amounts, currency);
+      if (parts.some(({ amount }) => amount === undefined)) return [notEstimated(currency)];
+      const keys = of ? payees.map(({ payee }) => `${currency} ${payee}`) : [currency];
+      return parts.length === 0 ? [] : unique(keys).map((key) => ({ key, windowMs: PERIODS[per], max }));
+    },
+  },
+  count: {
+    name: () => 'payouts per day and payee',
+    tests: ({ max }, { payees }) =>
+      unique(payees.map(({ payee }) => countKey(payee))).map((key) => ({ key, windowMs: DAY_MS, max: String(max) })),
+  },
+  payees: {
+    name: () => 'allowed payees',
+    tests: ({ allowed }, { payees }) =>
+      payees.every(({ payee }) => allowed.includes(payee)) ? [] : ['the payee is not in the list of allowed payees'],
+  },
+  'new-payee': {
+    name: ({ above, currency }) => `new payee above ${above} ${currency}`,
+    tests: ({ above, currency }, { payees }) =>
+      inCurrency(payees, currency)
+        .filter(({ amount }) => amount === undefined || decimal(amount).gt(above))
+        .map(({ payee }) => ({ paid: payee })),
+  },
+  tier: {
+    name: ({ above, currency }) => `amount above ${above} ${currency}`,
+    tests: ({ above, currency }, { amounts }) =>
+      inCurrency(amounts, currency).flatMap(({ amount }) => {
+        if (amount === undefined) return [notEstimated(currency)];
+        return decimal(amount).gt(above) ? [`${amount} ${currency} is above ${above} ${currency}`] : [];
+      }),
+  },
+  hours: {
+    name: () => 'hours',
+    tests: ({ open }, _payout, nowMs) => (isOpen(open, nowMs) ? [] : [`it is ${shownTime(nowMs)} UTC`]),
+  },
+};
+
+const rowOf = (rule: PolicyRule) => TABLE[rule.rule] as Row<Kind>;
+
+const unique = <T>(all: readonly T[]): T[] => [...new Set(all)];
+
+const countKey = (payee: string): string => `# ${payee}`;
+
+/** Returns the name of a rule, unique within an account. Approvals and reasons name it. */
+export const ruleName = (rule: PolicyRule): string => rowOf(rule).name(rule as never);
+
+/** Returns true if a rule is about payees, for which the file needs `payeeKey`. */
+export const isAboutPayees = (rule: PolicyRule): boolean =>
+  rule.rule === 'count' || rule.rule === 'payees' || rule.rule === 'new-payee' || (rule.rule === 'sum' && !!rule.of);
+
+const shownTime = (ms: number): string =>
+  `${WEEKDAYS[new Date(ms).getUTCDay()] ?? ''} ${new Date(ms).toISOString().slice(11, 16)}`;
+
+function isOpen(open: readonly OpenHours[], nowMs: number): boolean {
+  const [day = '', time = ''] = shownTime(nowMs).split(' ');
+  return open.some(({ days, from, to }) => days.some((one) => one === day) && from <= time && time < to);
+}
+
+/** Returns what an order adds to sums and counts. */
+export function spendsOf({ amounts, payees }: Payout): Spend[] {
+  const known = <T extends { amount?: Amount | undefined }>(all: readonly T[]) =>
+    all.flatMap(({ amount, ...one }) => (amount === undefined ? [] : [{ ...one, amount }]));
+  return added([
+    ...known(amounts).map(({ currency, amount }): Spend => [currency, amount]),
+    ...known(payees).map(({ payee, currency, amount }): Spend => [`${currency} ${payee}`, amount]),
+    ...unique(payees.map(({ payee }) => payee)).map((payee): Spend => [countKey(payee), '1']),
+  ]);
+}
+
+/** Adds up the spends of one key. */
+export function added(spends: readonly Spend[]): Spend[] {
+  return unique(spends.map(([key]) => key)).map((key) => {
+    const parts = spends.filter(([one]) => one === key);
+    return [
+      key,
+      parts.length === 1 ? (parts[0]?.[1] ?? '0') : toAmount(sum(parts.map(([, amount]) => decimal(amount)))),
+    ];
+  });
+}
+
+/** Breaches that need no sums, and the limits for the ledger by the name of their rule. */
+export interface Tested {
+  breaches: Breach[];
+  limits: { rule: string; limit: Limit }[];
+}
+
+/** Tests an order by all rules but those that persons approved. */
+export function testRules(
+  rules: readonly PolicyRule[],
+  payout: Payout,
+  approved: readonly string[],
+  nowMs: number,
+): Tested {
+  const tested: Tested = { breaches: [], limits: [] };
+  for (const rule of rules) {
+    const name = ruleName(rule);
+    if (approved.includes(name)) continue;
+    for (const test of rowOf(rule).tests(rule as never, payout, nowMs)) {
+      if (typeof test === 'string') tested.breaches.push(breachOf(rule, test));
+      else tested.limits.push({ rule: name, limit: test });
+    }
+  }
+  return tested;
+}
+
+function breachOf(rule: PolicyRule, says: string): Breach {
+  const effect = rule.rule === 'tier' ? 'park' : rule.breach;
+  return { rule: ruleName(rule), effect, says, approvers: rule.rule === 'tier' ? rule.approvers : 1 };
+}
+
+/** Returns the breaches of limits that the ledger found exceeded. */
+export function breachesOf(
+  rules: readonly PolicyRule[],
+  { limits }: Pick<Tested, 'limits'>,
+  failed: readonly FailedLimit[],
+): Breach[] {
+  return failed.flatMap(({ index, total }) => {
+    const found = limits[index];
+    const rule = rules.find((one) => ruleName(one) === found?.rule);
+    return found && rule ? [breachOf(rule, failedText(rule, found.limit, total))] : [];
+  });
+}
+
+function failedText(rule: PolicyRule, limit: Limit, total: Amount | undefined): string {
+  if ('paid' in limit) return 'the payee was never paid before';
+  if (total === undefined) return 'more payees were paid than the policy can count';
+  const unit = rule.rule === 'sum' ? ` ${rule.currency}` : ' payouts';
+  return `the total would be ${total}${unit}, and at most ${limit.max}${unit} are allowed`;
+}
+
+/** Returns breaches in words, one for each rule. */
+export const breachText = (breaches: readonly Pick<Breach, 'rule' | 'says'>[]): string =>
+  unique(breaches.map(({ rule, says }) => `${rule}: ${says}`)).join('; ');

@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { judge, openLedger, prune, type Spend, settle } from '../../src/contract/policy/ledger.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const START_MS = Date.UTC(2026, 10, 27);
+const KEYS = ['usd', 'eur', 'usd payee-a', 'usd payee-b', '# payee-a'];
+
+const IN_DOUBT = -100;
+
+/** Whole cents, so that the independent sums are exact integers. */
+const cents = fc.integer({ min: 1, max: 5_000 });
+const asText = (value: number): string => (value / 100).toFixed(2);
+
+const steps = fc.array(
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        kind: fc.constant('ask' as const),
+        order: fc.integer({ min: 0, max: 30 }),
+        keys: fc.uniqueArray(fc.constantFrom(...KEYS), { minLength: 1, maxLength: 3 }),
+        amount: cents,
+        afterMs: fc.oneof(fc.integer({ min: 0, max: HOUR_MS }), fc.integer({ min: 0, max: 9 * DAY_MS })),
+      }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: fc.constant('end' as const),
+        order: fc.integer({ min: 0, max: 30 }),
+        /** Executed part in percent; -100: in doubt, which counts in full. */
+        part: fc.constantFrom(IN_DOUBT, 0, 50, 100),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('next run' as const) }) },
+  ),
+  { maxLength: 80 },
+);
+
+/** Order as the independent sum keeps it: when it was asked for last, and what counts of it in cents. */
+interface Counted {
+  atMs: number;
+  spends: Map<string, number>;
+}
+
+/** Sum of a key in cents, by adding up every single order. */
+const independentSum = (orders: Iterable<Counted>, key: string, sinceMs: number): number =>
+  [...orders].reduce((sum, { atMs, spends }) => sum + (atMs > sinceMs ? (spends.get(key) ?? 0) : 0), 0);
+
+const PERIODS = [
+  { windowMs: DAY_MS, slackMs: DAY_MS + HOUR_MS },
+  { windowMs: 30 * DAY_MS, slackMs: DAY_MS + HOUR_MS },
+];
+
+type Step = typeof steps extends fc.Arbitrary<(infer S)[]> ? S : never;
+type Asking = Extract<Step, { kind: 'ask' }>;
+type Ending = Extract<Step, { kind: 'end' }>;
+
+/** The ledger beside the independent sum. An id may be used again after the end of its order. */
+class World {
+  ledger = openLedger();
+  nowMs = START_MS;
+  readonly open = new Map<string, Counted>();
+  readonly ended: Counted[] = [];
+
+  constructor(readonly max: number) {}
+
+  step(step: Step): void {
+    if (step.kind === 'ask') this.#ask(step);
+    else if (step.kind === 'end') this.#end(step);
+    else this.ledger = JSON.parse(JSON.stringify(prune(this.ledger, this.nowMs))) as typeof this.ledger;
+  }
+
+  #end({ order, part }: Ending): void {
+    const orderId = `o${order}`;
+    const counted = this.open.get(orderId);
+    if (!counted) return;
+    const executed = [...counted.spends].map(
+      ([key, value]) => [key, Math.floor((value * Math.abs(part)) / 100)] as const,
+    );
+    const spends = executed.filter(([, value]) => value > 0);
+    const known = { spends: spends.map(([key, value]): Spend => [key, asText(value)]) };
+    settle(this.ledger, { orderId, ...(part !== IN_DOUBT && known) });
+    this.open.delete(orderId);
+    this.ended.push({ atMs: counted.atMs, spends: new Map(spends) });
+  }
+
+  #ask({ order, keys, amount, afterMs }: Asking): void {
+    this.nowMs += afterMs;
+    const orderId = `o${order}`;
+    const max = asText(this.max);
+    const limits = keys.flatMap((key) => PERIODS.map(({ windowMs }) => ({ key, windowMs, max })));
+    const spends = keys.map((key): Spend => [key, asText(amount)]);
+    const failed = judge(this.ledger, { orderId, spends, limits, reserve: true }, this.nowMs);
+    // A repeated question replaces the earlier one of its order.
+    const others = [...this.ended, ...[...this.open].flatMap(([id, one]) => (id === orderId ? [] : [one]))];
+    const withIt = (key: string, sinceMs: number) => independentSum(others, key, sinceMs) + amount;
+    for (const { index } of failed) {
+      const { windowMs = 0, slackMs = 0 } = PERIODS[index % PERIODS.length] ?? {};
+      const key = keys[Math.floor(index / PERIODS.length)] ?? '';
+      const own = this.open.get(orderId)?.spends.get(key) ?? 0;
+      expect(withIt(key, this.nowMs - windowMs - slackMs) + own).toBeGreaterThan(this.max);
+    }
+    if (failed.length > 0) {
+      this.open.delete(orderId);
+      return;
+    }
+    for (const key of keys)
+      for (const { windowMs } of PERIODS) expect(withIt(key, this.nowMs - windowMs)).toBeLessThanOrEqual(this.max);
+    this.open.set(orderId, { atMs: this.nowMs, spends: new Map(keys.map((key) => [key, amount])) });
+  }
+}
+
+test('no allowed order exceeds a sum, and none is held back by more than the rounding to hours and days', () => {
+  fc.assert(
+    fc.property(steps, fc.integer({ min: 1_000, max: 20_000 }), (all, max) => {
+      const world = new World(max);
+      for (const step of all) world.step(step);
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test('an order that asks twice counts once, and one in doubt counts in full', () => {
+  const ledger = openLedger();
+  const question = (orderId: string) => ({
+    orderId,
+    spends: [['usd', '60']] as const,
+    limits: [{ key: 'usd', windowMs: DAY_MS, max: '100' }],
+    reserve: true,
+  });
+  expect(judge(ledger, question('a'), START_MS)).toEqual([]);
+  expect(judge(ledger, question('a'), START_MS + 1)).toEqual([]);
+  expect(judge(ledger, question('b'), START_MS + 2)).toEqual([{ index: 0, total: '120' }]);
+  settle(ledger, { orderId: 'a' });
+  expect(judge(ledger, question('b'), START_MS + 3)).toEqual([{ index: 0, total: '120' }]);
+  expect(judge(ledger, question('b'), START_MS + 25 * HOUR_MS)).toEqual([]);
+});

@@ -1,0 +1,71 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { payeeOf, payoutOf } from '../../src/activities/policy/payout.js';
+import { shortHash } from '../../src/config/policy.js';
+import { Secret } from '../../src/config.js';
+import { breachText, type PolicyRule, spendsOf, testRules } from '../../src/contract/policy/rules.js';
+import { orderInput } from '../support/inputs.js';
+
+const KEY = '9f2c41d07a6be85310c4fd92ab7e6d1853c0a9f417be62d8';
+const POLICY = { payeeKey: new Secret(KEY) };
+/** A Friday. */
+const AT_MS = Date.parse('2026-11-27T12:00:00Z');
+
+const { order } = orderInput('withdraw', 'a');
+const payout = payoutOf(POLICY, 'withdraw', order, { from: '12.50', to: '12.50' });
+const breaches = (rule: PolicyRule, of = payout, nowMs = AT_MS) =>
+  breachText(testRules([rule], of, [], nowMs).breaches);
+
+describe('an order as rules see it', () => {
+  test('names its payee by the hash that openssl makes, and no wallet', () => {
+    const hex = createHmac('sha256', KEY).update('card:4111111111111111').digest('hex');
+    expect(payout.payees).toEqual([{ payee: shortHash(hex), currency: 'usd', amount: '12.50' }]);
+    expect(payeeOf(KEY, 'card', '4111 1111 1111 1111')).toBe(shortHash(hex));
+    expect(payeeOf(KEY, 'card', '4111111111111111', 'memo')).not.toBe(shortHash(hex));
+    expect(JSON.stringify([payout, spendsOf(payout)])).not.toContain('4111');
+  });
+
+  test('counts what it takes and what it pays, once for each currency and payee', () => {
+    const exchanged = payoutOf(POLICY, 'exchange_withdraw', orderInput('exchange_withdraw', 'b').order, {
+      from: '100',
+      to: '98.5',
+    });
+    const payee = exchanged.payees[0]?.payee;
+    expect(spendsOf(exchanged)).toEqual([
+      ['usd', '100'],
+      ['usdt', '98.5'],
+      [`usdt ${payee}`, '98.5'],
+      [`# ${payee}`, '1'],
+    ]);
+    const deposit = payoutOf(POLICY, 'deposit', orderInput('deposit', 'c').order, { from: '1', to: '1' });
+    expect(spendsOf(deposit)).toEqual([]);
+  });
+});
+
+describe('rules without sums', () => {
+  test('a list of payees holds everybody else', () => {
+    const payee = payout.payees[0]?.payee ?? '';
+    expect(breaches({ rule: 'payees', allowed: [payee], breach: 'park' })).toBe('');
+    expect(breaches({ rule: 'payees', allowed: [], breach: 'park' })).toContain('not in the list');
+  });
+
+  test('a tier holds what is above it, and what cannot be estimated', () => {
+    const tier = (above: string): PolicyRule => ({ rule: 'tier', currency: 'usd', above, approvers: 1 });
+    expect(breaches(tier('12.5'))).toBe('');
+    expect(breaches(tier('12.49'))).toContain('12.50 usd is above 12.49 usd');
+    expect(breaches(tier('99'), { ...payout, amounts: [{ currency: 'usd' }] })).toContain('cannot be estimated');
+    const { breaches: approved } = testRules([tier('1')], payout, ['amount above 1 usd'], AT_MS);
+    expect(approved).toEqual([]);
+  });
+
+  test.for<[string, string]>([
+    ['2026-11-27T07:59:59Z', 'hours: it is fri 07:59 UTC'],
+    ['2026-11-27T08:00:00Z', ''],
+    ['2026-11-27T17:59:59Z', ''],
+    ['2026-11-27T18:00:00Z', 'hours: it is fri 18:00 UTC'],
+    ['2026-11-28T12:00:00Z', 'hours: it is sat 12:00 UTC'],
+  ])('hours at %s: %s', ([at, text]) => {
+    const open = [{ days: ['thu' as const, 'fri' as const], from: '08:00', to: '18:00' }];
+    expect(breaches({ rule: 'hours', open, breach: 'park' }, payout, Date.parse(at))).toBe(text);
+  });
+});
