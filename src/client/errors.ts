@@ -236,11 +236,15 @@ export class NoWorkerError extends Error {
   override readonly name = 'NoWorkerError';
   readonly kind = 'noWorker';
 
-  constructor(taskQueue: string, update?: string) {
+  /** `unserved`: account that no worker has served lately. */
+  constructor(taskQueue: string, { update, unserved }: { update?: string | undefined; unserved?: string } = {}) {
+    const silent = unserved
+      ? `No worker has served account "${unserved}" in the last minutes. If the name is right, start one that has this account`
+      : `No worker answered in time on task queue ${taskQueue}. If none runs, start one`;
     const next = update
-      ? `If none runs, start one. Then read the state again before you repeat "${update}": Temporal may still deliver it`
-      : 'If none runs, start one, then ask again. Orders wait and nothing is lost';
-    super(`No worker answered in time on task queue ${taskQueue}. ${next}`);
+      ? `. Then read the state again before you repeat "${update}": Temporal may still deliver it`
+      : '. Then ask again. Orders wait and nothing is lost';
+    super(`${silent}${next}`);
   }
 }
 

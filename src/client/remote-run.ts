@@ -203,7 +203,7 @@ export abstract class RemoteRun<W extends Workflow> {
   /** Throws NoWorkerError. Asks Temporal first: a silent Temporal looks like a missing worker. */
   async #noWorker(update?: string): Promise<never> {
     await this.isOpen(CHECK_WITHIN);
-    throw new NoWorkerError(ORDERS_TASK_QUEUE, update);
+    throw new NoWorkerError(ORDERS_TASK_QUEUE, { update });
   }
 }
 

@@ -17,14 +17,17 @@ import {
 import type { OrderType } from '../contract/order/types.js';
 import type { ServiceReadInput } from '../contract/service-objects.js';
 import { holdsWallet, NO_WALLET } from '../contract/wallets.js';
-import type { WaitOptions } from './bounded.js';
-import { FailedError, InvalidInputError } from './errors.js';
+import { pause, type WaitOptions } from './bounded.js';
+import { FailedError, InvalidInputError, NoWorkerError } from './errors.js';
 import { resultOfRun } from './history.js';
 import { waitWithin } from './remote-run.js';
-import { requireTemporal, startUnlessTaken, throwNoWorker } from './temporal-calls.js';
+import { isAccountServed } from './served.js';
+import { CHECK_WITHIN, requireTemporal, startUnlessTaken, throwNoWorker } from './temporal-calls.js';
 
 /** A read gives up after 60 s. A longer silence means that no worker took it. */
 const READ_TIMEOUT_MS = 75_000;
+/** A worker that has just started is listed by then, and most reads are answered. */
+const LISTED_AFTER_MS = 10_000;
 /** An address needs up to three rounds of look-ups. The workflow continues after this time. */
 const ADDRESS_TIMEOUT_MS = 180_000;
 
@@ -55,6 +58,14 @@ export function readService<T>(
 export const askAboutFiles = <T>(client: Client, input: BatchFilesInput, bytes?: Uint8Array): Promise<T> =>
   askWorker(client, BATCH_FILES_WORKFLOW, input.account, `files: ${input.act}`, bytes ? [input, bytes] : [input]);
 
+/** Throws NoWorkerError after a while if no worker serves the account; otherwise never ends. */
+async function refuseUnserved(client: Client, account: string): Promise<never> {
+  await pause(LISTED_AFTER_MS);
+  const served = await isAccountServed(client, account, CHECK_WITHIN).catch(() => undefined);
+  if (served === false) throw new NoWorkerError(ORDERS_TASK_QUEUE, { unserved: account });
+  return new Promise(() => undefined);
+}
+
 /** Runs a short workflow that asks a worker of the account. */
 async function askWorker<T>(
   client: Client,
@@ -74,7 +85,8 @@ async function askWorker<T>(
       // No caller waits longer. Without a worker, such reads would pile up.
       workflowExecutionTimeout: READ_TIMEOUT_MS,
     });
-  return waitWithin(client, { subject: 'read', id: account, timeoutMs, signal }, execute, () => throwNoWorker(client));
+  const answer = () => Promise.race([execute(), refuseUnserved(client, account)]);
+  return waitWithin(client, { subject: 'read', id: account, timeoutMs, signal }, answer, () => throwNoWorker(client));
 }
 
 function requireSameAddress({ address: wanted }: DepositAddressInput, { address: found }: DepositAddressResult): void {

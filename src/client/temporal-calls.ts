@@ -145,7 +145,7 @@ export async function requireTemporal(client: Client, unanswered?: string): Prom
 /** Throws NoWorkerError. Asks Temporal first: a silent Temporal looks like a missing worker. */
 export async function throwNoWorker(client: Client, update?: string): Promise<never> {
   await requireTemporal(client);
-  throw new NoWorkerError(ORDERS_TASK_QUEUE, update);
+  throw new NoWorkerError(ORDERS_TASK_QUEUE, { update });
 }
 
 /** Server's failure type of an update whose workflow ended first. */

@@ -43,4 +43,13 @@ describe('a time to wait', () => {
     await end(fixture, 'long-1');
     expect(await result).toMatchObject({ outcome: 'completed' });
   });
+
+  it('for an account that nobody serves ends soon, and names the account', async () => {
+    const refusal = {
+      name: 'NoWorkerError',
+      message: expect.stringContaining('No worker has served account "shpo"'),
+    };
+    const reads = [fixture.orders.rates('shpo'), fixture.orders.balances('shpo')];
+    await Promise.all(reads.map((read) => expect(read).rejects.toMatchObject(refusal)));
+  }, 20_000);
 });
