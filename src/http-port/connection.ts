@@ -68,21 +68,24 @@ export class Connection extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    if (this.answered) {
-      // The longest wait stands first.
-      this.all.waiting.delete(this);
-      this.waitsSinceMs = performance.now();
-      this.all.waiting.add(this);
-    }
+    if (this.answered) this.#awaitReader();
     this.socket.write(chunk, (error) => {
-      // Its reader does not wait while a long answer is made.
-      if (this.response?.writableEnded === false) this.all.waiting.delete(this);
+      // The reader read all that a long answer has so far. A `100 Continue` is no answer.
+      if (this.response?.headersSent && !this.response.writableEnded) this.all.waiting.delete(this);
       done(error);
     });
   }
 
+  #awaitReader(): void {
+    // The longest wait stands first.
+    this.all.waiting.delete(this);
+    this.waitsSinceMs = performance.now();
+    this.all.waiting.add(this);
+  }
+
   /** Ends the connection after the answer, at once if the whole request was read. */
   override _final(done: () => void): void {
+    this.#awaitReader();
     if (this.request?.complete) this.socket.destroySoon();
     else this.socket.end();
     done();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { MAX_CONNECTIONS } from '../../src/http-port/port.js';
 import type { SignalOrder } from '../../src/receiver/signals.js';
@@ -30,6 +31,15 @@ describe('slow senders', () => {
     expect(receiver.signals).toEqual([]);
     expect((await post(receiver.urlOf(ORDER))).status).toBe(200);
     expect(receiver.counts).toMatchObject({ slow: 3 });
+  });
+
+  test('are cut off after 5 s if they await `100 Continue` and send no body', { timeout: 25_000 }, async () => {
+    const receiver = await runReceiver();
+    const head = `POST ${receiver.pathOf(ORDER)} HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n`;
+    const slow = await openRaw(receiver.port, `${head}Expect: 100-continue\r\n\r\n`);
+    await expect.poll(slow.received).toContain('100 Continue');
+    expect(await Promise.race([slow.closed, sleep(7_500, Number.POSITIVE_INFINITY)])).toBeLessThan(7_500);
+    expect(receiver.counts).toMatchObject({ slow: 1 });
   });
 
   test('do not keep a closing receiver open', { timeout: 10_000 }, async () => {
