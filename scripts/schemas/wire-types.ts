@@ -211,7 +211,11 @@ export const WIRE_TYPES: Readonly<Record<string, WireType>> = {
         orderId: z.string(),
         spends: z.array(z.tuple([z.string(), z.string()])),
         limits: z.array(
-          z.union([z.object({ key: z.string(), windowMs: z.int(), max: z.string() }), z.object({ paid: z.string() })]),
+          z.union([
+            z.object({ key: z.string(), windowMs: z.int(), max: z.string() }),
+            z.object({ paid: z.string() }),
+            z.object({ same: z.array(z.string()), windowMs: z.int() }),
+          ]),
         ),
         reserve: z.boolean(),
       }),
@@ -219,7 +223,16 @@ export const WIRE_TYPES: Readonly<Record<string, WireType>> = {
     'Argument of the update ask: orders with their limits. Only workers send it.',
   ),
   'policy-answers': outgoing(
-    z.array(z.array(z.object({ index: z.int(), total: z.string().optional() }))),
+    z.array(
+      z.array(
+        z.object({
+          index: z.int(),
+          total: z.string().optional(),
+          made: z.array(z.tuple([z.string(), z.string(), z.int()])).optional(),
+          lostUntilMs: z.int().optional(),
+        }),
+      ),
+    ),
     'Answer of the update ask: the exceeded limits of each order, by their index.',
   ),
   order: outgoing(shownOrder, 'An order of the service: answer of the updates created and final.'),

@@ -48,6 +48,11 @@ const rule = z.discriminatedUnion('rule', [
   z.strictObject({ rule: z.literal('new-payee'), currency, above: amount, breach }),
   z.strictObject({ rule: z.literal('tier'), currency, above: amount, approvers: z.int().min(1).max(5) }),
   z.strictObject({ rule: z.literal('hours'), open: z.array(open).min(1), breach }),
+  z.strictObject({
+    rule: z.literal('paid-before'),
+    days: z.int().min(1).max(30),
+    breach: z.literal('warn').default('warn'),
+  }),
 ]);
 
 const policyFile = z.strictObject({

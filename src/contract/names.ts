@@ -152,6 +152,9 @@ export function parseFollowUpOrderId(orderId: string): { extendsOrderId: string;
   return match?.[1] ? { extendsOrderId: match[1], n: Number(match[2]) } : undefined;
 }
 
+/** Returns the id of the order that a follow-up extends. Returns any other id itself. */
+export const extendedOrderId = (orderId: string): string => parseFollowUpOrderId(orderId)?.extendsOrderId ?? orderId;
+
 /** Minimum length of an id that was cut at its end. Shorter prefixes are not distinctive. */
 const MIN_CUT_LENGTH = 32;
 

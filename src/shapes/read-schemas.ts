@@ -43,6 +43,8 @@ export const orderFindings = z.object({
   fields: fieldErrors.readonly(),
   /** Findings that refuse nothing. */
   warnings: z.array(z.string()).optional(),
+  /** Other orders that paid the same amount to the same payee; `day` in UTC. Newest first. */
+  paidBefore: z.array(currencyAmount.extend({ orderId: z.string(), day: z.string() })).optional(),
   /** Limits of the pair for `amount`; `max` null: none. */
   limits: z.object({ currency: z.string(), min: amount, max: amount.nullable() }).optional(),
   /** Commissions; `payer` is `merchant` (beside the amount) or `client` (out of it). */

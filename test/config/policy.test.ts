@@ -20,7 +20,7 @@ describe('POLICY_FILE', () => {
       loadWorkerConfig({ ...WORKER_ENV, POLICY_FILE: path }),
     );
     const policy = config.policies?.get('default');
-    expect(policy?.rules).toHaveLength(8);
+    expect(policy?.rules).toHaveLength(9);
     expect(JSON.stringify(policy)).not.toContain(PAYEE_KEY);
     expect(publishedFor(config, 'default').policy).toMatch(/^[\w-]{8}$/);
     expect(loadWorkerConfig(WORKER_ENV).policies).toBeUndefined();
@@ -33,6 +33,8 @@ describe('POLICY_FILE', () => {
     ['an unknown field', [{ ...SUM, maximum: '1' }], /maximum/],
     ['a rule twice', [SUM, { ...SUM, max: '200' }], /accounts\.default: states a rule twice/],
     ['a rule about payees without a key', [COUNT], /payeeKey: is required/],
+    ['payouts compared for too many days', [{ rule: 'paid-before', days: 31 }], /accounts\.default\[0\]\.days/],
+    ['payouts compared without a key', [{ rule: 'paid-before', days: 7 }], /payeeKey: is required/],
     ['a key that is easy to guess', [COUNT], /payeeKey: must not be easy to guess/, { payeeKey: 'a'.repeat(40) }],
     [
       'hours that end before they begin',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { judge, openLedger, prune, type Spend, settle } from '../../src/contract/policy/ledger.js';
+import { judge, openLedger, prune, reserveOrder, type Spend, settle } from '../../src/contract/policy/ledger.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -121,6 +121,35 @@ test('no allowed order exceeds a sum, and none is held back by more than the rou
     }),
     { numRuns: 400 },
   );
+});
+
+test('payouts of others are compared within the days, and what the next run drops is reported', () => {
+  const ledger = openLedger();
+  const pay = (orderId: string, atMs: number) => {
+    reserveOrder(ledger, orderId, [[`= payee:5:usd ${orderId}`, '1']], atMs);
+    settle(ledger, { orderId });
+  };
+  const made = (of = ledger, orderId = '') =>
+    judge(
+      of,
+      { orderId, spends: [], limits: [{ same: ['payee:5:usd'], windowMs: 7 * DAY_MS }], reserve: false },
+      START_MS,
+    );
+  pay('old', START_MS - 8 * DAY_MS);
+  expect(made()).toEqual([]);
+  pay('a', START_MS - 6 * DAY_MS);
+  pay('b.r1', START_MS);
+  const [a, b] = [
+    ['payee:5:usd', 'a', START_MS - 6 * DAY_MS],
+    ['payee:5:usd', 'b.r1', START_MS],
+  ];
+  expect(made()).toEqual([{ index: 0, made: [b, a] }]);
+  expect(made(ledger, 'b')).toEqual([{ index: 0, made: [a] }]);
+  expect(made(prune(ledger, START_MS))).toMatchObject([{ made: [b, ['payee:5:usd', 'a', expect.any(Number)]] }]);
+  for (let n = 0; n < 3_000; n += 1) pay(`${n}`.padEnd(100, 'x'), START_MS - n * 1_000);
+  const [pruned] = made(prune(ledger, START_MS));
+  expect(pruned?.lostUntilMs).toBeGreaterThan(START_MS - 6 * DAY_MS);
+  expect(pruned?.made?.length).toBeLessThan(3_000);
 });
 
 test('an order that asks twice counts once, and one in doubt counts in full', () => {

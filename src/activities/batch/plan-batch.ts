@@ -98,6 +98,7 @@ async function planOf(
   const policy = new PolicyPlan(deps, account.name, warnings);
   const rows = await checkRows({ deps, account, input, rates, totals, warnings, policy, lineOf, orders }, source);
   await policy.warnOfSums();
+  await policy.paid.warn(lineOf);
   await warnOfExisting(account, lineOf, warnings);
   const balances = await balancesOf(account, warnings);
   const plan = {

@@ -45,6 +45,7 @@ export async function checkOrder(
     ...(checked.notes ?? []).map((note) => describeFieldErrors([note])),
     ...(thousands ? [thousands] : []),
     ...(whenShort ? [] : (amounts.leaves ?? []).flatMap(unchecked)),
+    ...(policy.warnings ?? []),
   ];
   const unknown = [...notes, ...(amounts.unknown ?? []), ...(late?.unknown ?? []), ...(policy.unknown ?? [])];
   const wait = short && WAITS.includes(whenShort) ? `it would wait for funds: ${short}` : undefined;
@@ -58,6 +59,7 @@ export async function checkOrder(
     }),
     ...(notNow && { notNow }),
     ...(warnings.length > 0 && { warnings }),
+    ...policy.paid,
     ...(unknown.length > 0 && { unknown }),
     atService,
   };
@@ -115,10 +117,12 @@ function questionOf(
   return short ? { wouldPark: { code: 'short-of-funds', reason: short, ...command } } : {};
 }
 
-/** Verdict of the policy: its question to a person, its refusal, or what is unknown. */
+/** Verdict of the policy: its question to a person, refusal or warning, or what is unknown. */
 interface PolicyFindings {
   question?: string;
   refusal?: string;
+  warnings?: string[];
+  paid?: Pick<OrderFindings, 'paidBefore'>;
   unknown?: string[];
 }
 
@@ -132,7 +136,10 @@ async function policyOf(
     const breaches = await breachesBefore(deps, { account: account.name, type, request, rates: terms.rates }, false);
     const of = (effect: Breach['effect']) => breachText(breaches.filter((one) => one.effect === effect));
     const refusal = of('refuse');
-    return refusal ? { refusal: `the policy refuses it: ${refusal}` } : { question: of('park') };
+    const warnings = of('warn');
+    const paidBefore = breaches.flatMap(({ paid = [] }) => paid);
+    const shown = { ...(warnings && { warnings: [warnings] }), ...(paidBefore.length > 0 && { paid: { paidBefore } }) };
+    return refusal ? { ...shown, refusal: `the policy refuses it: ${refusal}` } : { ...shown, question: of('park') };
   } catch (error) {
     return { unknown: [`the policy could not be asked (${reasonOf(error)})`] };
   }

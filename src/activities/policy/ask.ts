@@ -134,7 +134,7 @@ export interface Judged {
 }
 
 /** Rules that need the sums of the account. */
-const COUNTING: readonly PolicyRule['rule'][] = ['sum', 'count', 'new-payee'];
+const COUNTING: readonly PolicyRule['rule'][] = ['sum', 'count', 'new-payee', 'paid-before'];
 
 /**
  * Returns the breaches of an order; [] if it may be sent, which reserves it. `reserve: false` only
@@ -159,7 +159,9 @@ export async function judgePayout(
   reserve: boolean,
 ): Promise<Breach[]> {
   const { rules = [] } = deps.policies?.get(account) ?? {};
-  const tested = testRules(rules, payout, approved, Date.now());
+  // Only plans and dry runs ask for what warns.
+  const asks = rules.filter(({ rule }) => !reserve || rule !== 'paid-before');
+  const tested = testRules(asks, payout, approved, Date.now());
   const asked = reserve && tested.breaches.length === 0;
   const limits = tested.limits.map(({ limit }) => limit);
   const question = { orderId: payout.orderId, spends: spendsOf(payout), limits, reserve: asked };

@@ -43,9 +43,13 @@ export function askedAmounts(type: OrderType, request: CreateRequest, rates: Rat
   return { from: most(currencyFrom, exchanges && amount == null), to: most(currencyTo, exchanges && amount != null) };
 }
 
+/** Returns payee and amount in one text. 48 bits of the hash are enough for a warning. */
+const sameText = (payee: string, { amount, currency }: { amount: Amount; currency: string }): string =>
+  [payee.slice(0, 8), toAmount(decimal(amount)), currency].join(':');
+
 /** Returns an order as rules see it. Wallets become keyed hashes here. */
 export function payoutOf(
-  { payeeKey }: Pick<Policy, 'payeeKey'>,
+  { payeeKey, rules = [] }: Partial<Policy>,
   type: OrderType,
   request: CreateRequest,
   { from, to }: SideAmounts,
@@ -56,13 +60,20 @@ export function payoutOf(
   const key = payeeKey?.reveal();
   const taken = movesMoneyAtOnce ? [{ currency: currencyFrom, amount: from }] : [];
   const paid = paysOut && currencyTo !== currencyFrom ? [{ currency: currencyTo, amount: to }] : [];
+  const compares = rules.some(({ rule }) => rule === 'paid-before');
+  // The named amount: an estimate of the other side changes with the rates.
+  const [named] = amountsOf(type, request);
+  const payeeWith = (payee: string, amount: Amount | undefined, asked = named) => ({
+    ...{ payee, currency: currencyTo, amount },
+    ...(compares && asked && { same: sameText(payee, asked) }),
+  });
   const payees = () => {
     if (!key || !paysOut || !networkTo) return [];
     if (networkTo !== MULTIPLE_CARDS || !Array.isArray(details))
-      return wallet ? [{ payee: payeeOf(key, networkTo, wallet, memo), currency: currencyTo, amount: to }] : [];
-    return (details as CardPart[]).map((card) => {
-      return { payee: payeeOf(key, 'card', card.wallet), currency: currencyTo, amount: card.amount };
-    });
+      return wallet ? [payeeWith(payeeOf(key, networkTo, wallet, memo), to)] : [];
+    return (details as CardPart[]).map((card) =>
+      payeeWith(payeeOf(key, 'card', card.wallet), card.amount, { amount: card.amount, currency: currencyTo }),
+    );
   };
   return { orderId: request.order_id, amounts: [...taken, ...paid], payees: payees() };
 }

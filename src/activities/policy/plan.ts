@@ -6,6 +6,7 @@ import { type Breach, breachesOf, spendsOf, testRules } from '../../contract/pol
 import type { BatchWarnings } from '../batch/plan/warnings.js';
 import type { ActivityDeps } from '../deps.js';
 import { reasonOf } from '../failures.js';
+import { PaidPlan } from './paid-plan.js';
 import { payoutOf } from './payout.js';
 
 /** Limits of a batch that are asked for. Each payee has its own. */
@@ -14,6 +15,7 @@ const MOST_LIMITS = 2_000;
 const EFFECTS: Record<Breach['effect'], string> = {
   park: 'waits for a person',
   refuse: 'ends without being sent',
+  warn: 'is sent all the same',
 };
 
 /** Judges a batch by the policy: each row, and all rows together. Reserves nothing. */
@@ -21,12 +23,15 @@ export class PolicyPlan {
   readonly #limits = new Map<string, { rule: string; limit: Limit }>();
   readonly #totals = new Map<string, Big>();
   #isCut = false;
+  readonly paid: PaidPlan;
 
   constructor(
     private readonly deps: ActivityDeps,
     private readonly account: string,
     private readonly warnings: BatchWarnings,
-  ) {}
+  ) {
+    this.paid = new PaidPlan(deps, account, warnings);
+  }
 
   /** Takes a row. Warns at once of a rule that needs no sums. */
   add(line: number, order: WithdrawRequest): void {
@@ -38,6 +43,10 @@ export class PolicyPlan {
       this.warnings.add(`policy ${rule}`, `the policy, ${rule}: each of these rows ${EFFECTS[effect]}`, line);
     }
     for (const one of limits) {
+      if ('same' in one.limit) {
+        this.paid.add(line, one.limit);
+        continue;
+      }
       const key = JSON.stringify(one);
       if (this.#limits.size < MOST_LIMITS) this.#limits.set(key, one);
       else this.#isCut ||= !this.#limits.has(key);

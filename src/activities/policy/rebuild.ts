@@ -31,7 +31,7 @@ const MASKED = /[*•…]/;
 export function rebuildPolicyActivity(deps: ActivityDeps) {
   return async function rebuildPolicy({ account: name }: { account: string }): Promise<Ledger> {
     const account = accountOf(deps, name);
-    const policy: Pick<Policy, 'payeeKey'> = deps.policies?.get(name) ?? {};
+    const policy: Partial<Policy> = deps.policies?.get(name) ?? {};
     const beat = setInterval(() => heartbeat(), BEAT_EVERY_MS);
     try {
       await sleep(LISTED_AFTER_MS);
@@ -48,7 +48,7 @@ export function rebuildPolicyActivity(deps: ActivityDeps) {
 }
 
 /** Counts the orders that the service lists. Returns their ids. */
-async function takeListed(account: Account, policy: Pick<Policy, 'payeeKey'>, ledger: Ledger): Promise<Set<string>> {
+async function takeListed(account: Account, policy: Partial<Policy>, ledger: Ledger): Promise<Set<string>> {
   const reads = new PacedReads(account);
   const nowMs = Date.now();
   const listed = new Map<string, OrderListItem>();
@@ -63,7 +63,8 @@ async function takeListed(account: Account, policy: Pick<Policy, 'payeeKey'>, le
     const type = item.order_type;
     if (!isOrderType(type) || !isJudged(type)) continue;
     const atMs = Math.min(dateTimeMs(item.created_at ?? '') ?? nowMs, nowMs);
-    if (policy.payeeKey && MASKED.test(item.wallet_to ?? '')) ledger.payeesLostUntilMs = nowMs;
+    if (policy.payeeKey && MASKED.test(item.wallet_to ?? ''))
+      Object.assign(ledger, { payeesLostUntilMs: nowMs, payoutsLostUntilMs: nowMs });
     // Two orders of one id both count.
     const orderId = ledger.open[item.user_order_id] ? item.order_uuid : item.user_order_id;
     const spends = spendsOf(listedPayout(policy, type, item));
@@ -73,22 +74,26 @@ async function takeListed(account: Account, policy: Pick<Policy, 'payeeKey'>, le
   return new Set([...listed.values()].map(({ user_order_id: id }) => id));
 }
 
+const NOT_EXECUTED: readonly string[] = ['canceled', 'error'];
+
 /** Returns a listed order as rules see it: what it executed or, while it is open, will execute. */
-function listedPayout(policy: Pick<Policy, 'payeeKey'>, type: OrderType, item: OrderListItem): Payout {
+function listedPayout(policy: Partial<Policy>, type: OrderType, item: OrderListItem): Payout {
   const { wallet_to: wallet, wallet_memo_to: wallet_memo, wallet_to_details: wallet_details } = item;
-  const request = { ...requestOfOrder(type, item), wallet, wallet_memo, wallet_details };
+  const asked = type === 'withdraw' && { amount: item.expected_amount_to };
+  const request = { ...requestOfOrder(type, item), ...asked, wallet, wallet_memo, wallet_details };
   const executed = (side: 'from' | 'to') => (isFinal(item.status) ? item[`amount_${side}`] : null);
   const from = executed('from') ?? item.expected_amount_from;
   const to = executed('to') ?? item.expected_amount_to;
   const payout = payoutOf(policy, type, request as never, { from: type === 'withdraw' ? to : from, to });
-  return Number(to) === 0 ? { ...payout, payees: [] } : payout;
+  const isUnpaid = item.amount_to === null ? NOT_EXECUTED.includes(item.status) : Number(to) === 0;
+  return isUnpaid ? { ...payout, payees: [] } : payout;
 }
 
 /** Counts open orders that the service does not list, if a create may be in flight. */
 async function takeOpen(
   client: Client,
   account: Account,
-  { policy, ledger, listed }: { policy: Pick<Policy, 'payeeKey'>; ledger: Ledger; listed: ReadonlySet<string> },
+  { policy, ledger, listed }: { policy: Partial<Policy>; ledger: Ledger; listed: ReadonlySet<string> },
 ): Promise<void> {
   const nowMs = Date.now();
   const span = { fromMs: 0, toMs: nowMs + DAY_MS, endedSinceMs: nowMs };

@@ -46,7 +46,7 @@ export function spentOf(reserved: readonly Spend[], result: OrderResult): Spend[
   const payees = reserved.filter(([key]) => key.startsWith('# ')).length;
   return reserved.flatMap(([key, amount]): Spend[] => {
     const [currency, payee] = key.split(' ');
-    if (currency === '#') return isUnpaid ? [] : [[key, amount]];
+    if (/^[#=] /.test(key)) return isUnpaid ? [] : [[key, amount]];
     // Which one of several payees was not paid is unknown.
     if (payee && payees > 1) return isUnpaid ? [] : [[key, amount]];
     const side = currency === order.currency_to ? 'to' : 'from';

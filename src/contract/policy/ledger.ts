@@ -1,4 +1,5 @@
 import { type Amount, decimal, decimalOrZero, sum, toAmount } from '../money.js';
+import { extendedOrderId } from '../names.js';
 
 /* Sums of an account over time. Pure: the policy workflow keeps the state, tests feed the times. */
 
@@ -12,14 +13,28 @@ const HOURLY_MS = 26 * HOUR_MS;
 const MOST_OPEN = 2_500;
 const MOST_PAYEE_KEYS = 15_000;
 const MOST_PAID = 10_000;
+/** Characters of the keys of compared payouts, about 6,000 payouts. */
+const MOST_COMPARED = 300_000;
 /** Orders whose end one activity asks for. */
 const MOST_CHECKED = 500;
 
-/** Amount added to a key: `usd` of the account, `usd <payee>`, or `# <payee>` for a number. */
+/**
+ * Amount added to a key: `usd` of the account, `usd <payee>`, `# <payee>` for a number, or
+ * `= <same> <order id>` for a payout that is compared with later ones.
+ */
 export type Spend = readonly [key: string, amount: Amount];
 
-/** Highest total of a key within a time that ends now, or a payee that must have been paid. */
-export type Limit = { key: string; windowMs: number; max: Amount } | { paid: string };
+/**
+ * Highest total of a key within a time that ends now, a payee that must have been paid, or payouts
+ * that other orders must not have made.
+ */
+export type Limit =
+  | { key: string; windowMs: number; max: Amount }
+  | { paid: string }
+  | { same: readonly string[]; windowMs: number };
+
+/** Payout of an order: payee and amount, as `same` of a limit, and the hour. */
+export type MadePayout = readonly [same: string, orderId: string, atMs: number];
 
 /** Question before a create. `reserve`: false for one that only asks. */
 export interface PolicyQuestion {
@@ -33,6 +48,10 @@ export interface PolicyQuestion {
 export interface FailedLimit {
   index: number;
   total?: Amount;
+  /** Payouts of other orders, newest first. */
+  made?: MadePayout[];
+  /** Payouts up to this time are not all known. */
+  lostUntilMs?: number | undefined;
 }
 
 /** Answer: [] if the order may be sent. It is reserved then. */
@@ -55,6 +74,8 @@ export interface Ledger {
   paid: Record<string, number>;
   /** Figures of payees up to this time are incomplete. */
   payeesLostUntilMs?: number;
+  /** Payouts up to this time are not all compared. */
+  payoutsLostUntilMs?: number;
 }
 
 /** End of an order. Without `spends`, everything that was reserved counts. */
@@ -70,6 +91,7 @@ const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS);
 const lastHourOf = (hour: number): number => hour - (hour % DAY_HOURS) + DAY_HOURS - 1;
 
 const isOfPayee = (key: string): boolean => key.includes(' ');
+const isCompared = (key: string): boolean => key.startsWith('= ');
 
 /** Adds to a key. Hours that became days are found by the last hour of their day. */
 function add({ sums }: Ledger, key: string, atMs: number, amount: Amount, sign: 1 | -1): void {
@@ -88,6 +110,21 @@ export function totalOf({ sums }: Pick<Ledger, 'sums'>, key: string, sinceMs: nu
   return toAmount(sum(hours.map(([, amount]) => decimal(amount))));
 }
 
+/** Compares with the payouts that other orders made since a time. */
+function compare({ sums, payoutsLostUntilMs = 0 }: Ledger, same: readonly string[], sinceMs: number, ownId: string) {
+  const asked = new Set(same);
+  const lost = payoutsLostUntilMs > sinceMs && { lostUntilMs: payoutsLostUntilMs };
+  const made = Object.entries(sums).flatMap(([key, hours]): MadePayout[] => {
+    if (!isCompared(key)) return [];
+    const [, one = '', ...id] = key.split(' ');
+    const orderId = id.join(' ');
+    const hour = Math.max(...Object.keys(hours).map(Number));
+    const isOther = asked.has(one) && extendedOrderId(orderId) !== ownId;
+    return isOther && (hour + 1) * HOUR_MS > sinceMs ? [[one, orderId, hour * HOUR_MS]] : [];
+  });
+  return made.length > 0 || lost ? [{ made: made.sort(([, , a], [, , b]) => b - a), ...lost }] : [];
+}
+
 /** Answers a question, and reserves the order if no limit fails. The same order counts once. */
 export function judge(
   ledger: Ledger,
@@ -99,6 +136,8 @@ export function judge(
   const failed = limits.flatMap((limit, index): FailedLimit[] => {
     if ('paid' in limit) return ledger.paid[limit.paid] === undefined ? [{ index }] : [];
     const sinceMs = nowMs - limit.windowMs;
+    if ('same' in limit)
+      return compare(ledger, limit.same, sinceMs, extendedOrderId(orderId)).map((one) => ({ index, ...one }));
     if (isOfPayee(limit.key) && (ledger.payeesLostUntilMs ?? 0) > sinceMs) return [{ index }];
     const reserved = before && (hourOf(before.atMs) + 1) * HOUR_MS > sinceMs ? before.spends : [];
     const twice = sum(reserved.flatMap(([key, amount]) => (key === limit.key ? [decimal(amount)] : [])));
@@ -172,10 +211,7 @@ export function noteChecked({ open }: Ledger, orderIds: readonly string[], nowMs
 
 /** Makes the state small enough for the next run. What it drops counts in full, or parks. */
 export function prune(ledger: Ledger, nowMs: number): Ledger {
-  const pruned: Ledger = {
-    ...openLedger(),
-    ...(ledger.payeesLostUntilMs && { payeesLostUntilMs: ledger.payeesLostUntilMs }),
-  };
+  const pruned: Ledger = { ...ledger, ...openLedger() };
   for (const [key, hours] of Object.entries(ledger.sums)) {
     for (const [hour, amount] of Object.entries(hours)) {
       const endsMs = (Number(hour) + 1) * HOUR_MS;
@@ -185,9 +221,14 @@ export function prune(ledger: Ledger, nowMs: number): Ledger {
     }
   }
   const newest = (key: string) => Math.max(...Object.keys(pruned.sums[key] ?? {}).map(Number));
-  const payees = Object.keys(pruned.sums).filter(isOfPayee);
-  for (const key of payees.toSorted((a, b) => newest(b) - newest(a)).slice(MOST_PAYEE_KEYS)) {
-    pruned.payeesLostUntilMs = Math.max(pruned.payeesLostUntilMs ?? 0, (newest(key) + 1) * HOUR_MS);
+  const keys = Object.keys(pruned.sums).filter(isOfPayee);
+  const left = { payees: MOST_PAYEE_KEYS, payouts: MOST_COMPARED };
+  for (const key of keys.toSorted((a, b) => newest(b) - newest(a))) {
+    const kind = isCompared(key) ? 'payouts' : 'payees';
+    left[kind] -= isCompared(key) ? key.length : 1;
+    if (left[kind] >= 0) continue;
+    const field = `${kind}LostUntilMs` as const;
+    pruned[field] = Math.max(pruned[field] ?? 0, (newest(key) + 1) * HOUR_MS);
     delete pruned.sums[key];
   }
   const newestFirst = Object.entries(ledger.paid).sort(([, a], [, b]) => b - a);

@@ -1,5 +1,6 @@
 import { type Amount, decimal, sum, toAmount } from '../money.js';
-import type { FailedLimit, Limit, Spend } from './ledger.js';
+import { maskWallets } from '../wallets.js';
+import type { FailedLimit, Limit, MadePayout, Spend } from './ledger.js';
 
 const DAY_MS = 86_400_000;
 
@@ -10,8 +11,8 @@ export type Period = keyof typeof PERIODS;
 
 export const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 
-/** Effect of a breach: a person decides, or the order ends without a send. */
-export type BreachEffect = 'park' | 'refuse';
+/** Effect of a breach: a person decides, the order ends without a send, or it is only shown. */
+export type BreachEffect = 'park' | 'refuse' | 'warn';
 
 /** One rule of POLICY_FILE. Amounts are decimal strings, times are `hh:mm` in UTC. */
 export type PolicyRule =
@@ -25,7 +26,9 @@ export type PolicyRule =
   | { rule: 'new-payee'; currency: string; above: Amount; breach: BreachEffect }
   /** A larger amount needs the approvals of so many persons. */
   | { rule: 'tier'; currency: string; above: Amount; approvers: number }
-  | { rule: 'hours'; open: readonly OpenHours[]; breach: BreachEffect };
+  | { rule: 'hours'; open: readonly OpenHours[]; breach: BreachEffect }
+  /** Shows payouts of the same amount to the same payee, made within these days. */
+  | { rule: 'paid-before'; days: number; breach: 'warn' };
 
 /** Hours in UTC on which orders are sent: `from` counts, `to` does not. */
 export interface OpenHours {
@@ -38,8 +41,11 @@ export interface OpenHours {
 export interface Payout {
   orderId: string;
   amounts: readonly { currency: string; amount?: Amount | undefined }[];
-  /** Keyed hashes of payees, and what each gets. Empty without a payout or a key. */
-  payees: readonly { payee: string; currency: string; amount?: Amount | undefined }[];
+  /**
+   * Keyed hashes of payees, and what each gets. `same`: payee and amount in one text, set if a rule
+   * compares them. Empty without a payout or a key.
+   */
+  payees: readonly { payee: string; currency: string; amount?: Amount | undefined; same?: string }[];
 }
 
 /** Rule that an order breaches. `rule`: its name, which an approval covers. */
@@ -49,6 +55,15 @@ export interface Breach {
   says: string;
   /** Persons who must approve. */
   approvers: number;
+  paid?: PaidBefore[];
+}
+
+/** Payout of another order. `day`: in UTC. */
+export interface PaidBefore {
+  orderId: string;
+  day: string;
+  amount: Amount;
+  currency: string;
 }
 
 type Kind = PolicyRule['rule'];
@@ -106,6 +121,13 @@ const TABLE: { [K in Kind]: Row<K> } = {
     name: () => 'hours',
     tests: ({ open }, _payout, nowMs) => (isOpen(open, nowMs) ? [] : [`it is ${shownTime(nowMs)} UTC`]),
   },
+  'paid-before': {
+    name: () => 'paid before',
+    tests: ({ days }, { payees }) => {
+      const same = payees.flatMap((one) => one.same ?? []);
+      return same.length > 0 ? [{ same, windowMs: days * DAY_MS }] : [];
+    },
+  },
 };
 
 const rowOf = (rule: PolicyRule) => TABLE[rule.rule] as Row<Kind>;
@@ -119,7 +141,7 @@ export const ruleName = (rule: PolicyRule): string => rowOf(rule).name(rule as n
 
 /** Returns true if a rule is about payees, for which the file needs `payeeKey`. */
 export const isAboutPayees = (rule: PolicyRule): boolean =>
-  rule.rule === 'count' || rule.rule === 'payees' || rule.rule === 'new-payee' || (rule.rule === 'sum' && !!rule.of);
+  rule.rule === 'sum' ? rule.of === 'payee' : rule.rule !== 'tier' && rule.rule !== 'hours';
 
 const shownTime = (ms: number): string =>
   `${WEEKDAYS[new Date(ms).getUTCDay()] ?? ''} ${new Date(ms).toISOString().slice(11, 16)}`;
@@ -130,13 +152,14 @@ function isOpen(open: readonly OpenHours[], nowMs: number): boolean {
 }
 
 /** Returns what an order adds to sums and counts. */
-export function spendsOf({ amounts, payees }: Payout): Spend[] {
+export function spendsOf({ orderId, amounts, payees }: Payout): Spend[] {
   const known = <T extends { amount?: Amount | undefined }>(all: readonly T[]) =>
     all.flatMap(({ amount, ...one }) => (amount === undefined ? [] : [{ ...one, amount }]));
   return added([
     ...known(amounts).map(({ currency, amount }): Spend => [currency, amount]),
     ...known(payees).map(({ payee, currency, amount }): Spend => [`${currency} ${payee}`, amount]),
     ...unique(payees.map(({ payee }) => payee)).map((payee): Spend => [countKey(payee), '1']),
+    ...unique(payees.flatMap(({ same }) => same ?? [])).map((same): Spend => [`= ${same} ${orderId}`, '1']),
   ]);
 }
 
@@ -187,15 +210,37 @@ export function breachesOf(
   { limits }: Pick<Tested, 'limits'>,
   failed: readonly FailedLimit[],
 ): Breach[] {
-  return failed.flatMap(({ index, total }) => {
-    const found = limits[index];
-    const rule = rules.find((one) => ruleName(one) === found?.rule);
-    return found && rule ? [breachOf(rule, failedText(rule, found.limit, total))] : [];
+  return failed.flatMap((one) => {
+    const found = limits[one.index];
+    const rule = rules.find((each) => ruleName(each) === found?.rule);
+    if (!found || !rule) return [];
+    const paid = one.made?.slice(0, MOST_SHOWN).map(paidBefore);
+    return [{ ...breachOf(rule, failedText(rule, found.limit, one)), ...(paid && { paid }) }];
   });
 }
 
-function failedText(rule: PolicyRule, limit: Limit, total: Amount | undefined): string {
+/** Payouts that one answer shows. */
+const MOST_SHOWN = 10;
+
+function paidBefore([same, orderId, atMs]: MadePayout): PaidBefore {
+  const [, amount = '', currency = ''] = same.split(':');
+  return { orderId: maskWallets(orderId), day: dayOf(atMs), amount, currency };
+}
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/** Returns one text for each payout, and one if others are not known. */
+export function paidTexts({ made = [], lostUntilMs }: Omit<FailedLimit, 'index'>): string[] {
+  const paid = made.slice(0, MOST_SHOWN).map(paidBefore);
+  return [
+    ...paid.map((one) => `${one.amount} ${one.currency} were paid to this payee on ${one.day} by ${one.orderId}`),
+    ...(lostUntilMs ? [`not all payouts up to ${dayOf(lostUntilMs)} were compared`] : []),
+  ];
+}
+
+function failedText(rule: PolicyRule, limit: Limit, { total, ...other }: FailedLimit): string {
   if ('paid' in limit) return 'the payee was never paid before';
+  if ('same' in limit) return paidTexts(other).join('; ');
   if (total === undefined) return 'more payees were paid than the policy can count';
   const unit = rule.rule === 'sum' ? ` ${rule.currency}` : ' payouts';
   return `the total would be ${total}${unit}, and at most ${limit.max}${unit} are allowed`;
