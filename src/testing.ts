@@ -3,20 +3,23 @@ import { ApplicationFailure } from '@temporalio/common';
 import { eventHeaders, eventKeyOf } from './contract/event-signature.js';
 import type { EventData, EventKind } from './contract/events.js';
 import { SERVICE_REJECTED } from './contract/failures.js';
-import { BULK_WITHDRAW_WORKFLOW, SERVICE_READ_WORKFLOW } from './contract/names.js';
+import { BULK_WITHDRAW_WORKFLOW, DEFAULT_ACCOUNT, orderWorkflowId, SERVICE_READ_WORKFLOW } from './contract/names.js';
 import type { OrderFindings } from './contract/order/check.js';
 import type { OrderInput, RunInput } from './contract/order/input-and-result.js';
 import { ORDER_TYPES, type OrderType, workflowTypeOf } from './contract/order/types.js';
 import type { Balances, Rates, ServiceReadInput } from './contract/service-objects.js';
-import { PaymentOrders } from './index.js';
+import { type OrderHandle, PaymentOrders, type StartOptions } from './index.js';
 import { TestBatches } from './testing/batches.js';
+import type { Terms } from './testing/before-send.js';
 import { findingsOf } from './testing/check.js';
-import type { TestEnding } from './testing/endings.js';
-import type { Run } from './testing/run.js';
-import { type Fault, notInDouble } from './testing/temporal.js';
+import { checkEnding, requireOneOf, type TestEnding } from './testing/endings.js';
+import { DEFAULT_RATES } from './testing/rates.js';
+import { accountOf, type Run } from './testing/run.js';
+import { FAULTS, type Fault } from './testing/runs.js';
+import { notInDouble } from './testing/temporal.js';
 
 export type { TestEnding } from './testing/endings.js';
-export type { Fault } from './testing/temporal.js';
+export type { Fault } from './testing/runs.js';
 
 /** An order that was started, with the input that Temporal accepted. */
 export interface SentOrder {
@@ -33,8 +36,14 @@ export interface TestSettings {
    * `answersLost`: starts are accepted, and their callers get TemporalUnreachableError.
    */
   fault?: Fault | undefined;
-  /** Answers of the service; {} if left out. `orders.check` computes its amounts by them. */
+  /** Accounts with workers, by default `default`. Orders of others wait. */
+  accounts?: readonly string[];
+  /**
+   * Pairs with limits, decimal places, rates and fees, as workers check them. Default: those of the
+   * sandbox, without fees.
+   */
   rates?: Rates;
+  /** Balances of the service. Without them, funds suffice. */
   balances?: Balances;
 }
 
@@ -44,8 +53,12 @@ export interface TestPaymentOrders {
   readonly orders: PaymentOrders;
   /** Orders that were started, oldest first. Starts that attached are not among them. */
   readonly sent: readonly SentOrder[];
-  /** Sets how an order ends: before its start, or now if it is open. */
-  ends(orderId: string, ending: TestEnding): void;
+  /**
+   * Sets how an order ends: before its start, or now if it is open. Throws TypeError for an ending
+   * that does not exist.
+   */
+  ends(orderId: string, ending: TestEnding, of?: { account?: string }): void;
+  /** Throws TypeError for a setting that does not exist. */
   set(settings: TestSettings): void;
   clear(): void;
 }
@@ -53,25 +66,40 @@ export interface TestPaymentOrders {
 /** Query of the read `check`. */
 type CheckQuery = { order_type: OrderType; input: OrderInput };
 
+const SETTINGS = ['ending', 'fault', 'accounts', 'rates', 'balances'] satisfies (keyof TestSettings)[];
+
 const READS = ['rates', 'balances', 'orderStatus', 'check'];
 
 const typeOf = (workflowType: string): OrderType | undefined =>
   ORDER_TYPES.find((one) => workflowTypeOf(one) === workflowType);
 
+/** The library, whose starts do not share one check of the workers. */
+class TestLibrary extends PaymentOrders {
+  override async start<T extends OrderType>(...args: Parameters<PaymentOrders['start']>): Promise<OrderHandle> {
+    const handle = await super.start<T>(...(args as [T, OrderInput<T>, StartOptions?]));
+    return Object.assign(handle, { served: await this.isServed(handle.account) });
+  }
+}
+
 class Double extends TestBatches {
-  readonly orders = new PaymentOrders(this.client);
+  readonly orders = new TestLibrary(this.client);
   readonly sent: SentOrder[] = [];
   readonly #endings = new Map<string, TestEnding>();
   #settings: TestSettings = {};
 
-  ends(orderId: string, ending: TestEnding): void {
-    this.#endings.set(orderId, ending);
-    this.endNow(orderId, ending);
+  ends(orderId: string, ending: TestEnding, { account = DEFAULT_ACCOUNT }: { account?: string } = {}): void {
+    checkEnding(ending);
+    const workflowId = orderWorkflowId(account, orderId);
+    this.#endings.set(workflowId, ending);
+    this.endNow(workflowId, ending);
   }
 
   set(settings: TestSettings): void {
+    for (const name of Object.keys(settings)) requireOneOf('a setting', name, SETTINGS);
+    if (settings.ending !== undefined) checkEnding(settings.ending);
+    requireOneOf('fault', settings.fault, [undefined, ...FAULTS]);
     this.#settings = { ...this.#settings, ...settings };
-    this.breakDown(this.#settings.fault);
+    this.serve(this.#settings.fault, this.#settings.accounts);
   }
 
   override clear(): void {
@@ -79,7 +107,7 @@ class Double extends TestBatches {
     this.sent.length = 0;
     this.#endings.clear();
     this.#settings = {};
-    this.breakDown(undefined);
+    this.set({});
   }
 
   protected override requireKnown(workflowType: string, input: unknown): void {
@@ -90,12 +118,13 @@ class Double extends TestBatches {
     if (!isRead && !isKnown) throw notInDouble(`workflow ${workflowType}`);
   }
 
-  protected override terms(): TestSettings {
-    return this.#settings;
+  protected override terms(): Terms {
+    const { rates = DEFAULT_RATES, balances } = this.#settings;
+    return { rates, balances };
   }
 
-  protected override endingOf(orderId: string): TestEnding {
-    return this.#endings.get(orderId) ?? this.#settings.ending ?? { outcome: 'completed' };
+  protected override endingOf(workflowId: string): TestEnding {
+    return this.#endings.get(workflowId) ?? this.#settings.ending ?? { outcome: 'completed' };
   }
 
   protected override started({ type: workflowType, input }: Run): void {
@@ -104,29 +133,32 @@ class Double extends TestBatches {
   }
 
   protected override begin(run: Run): void {
+    if (run.type !== SERVICE_READ_WORKFLOW) super.begin(run);
+  }
+
+  protected override proceed(run: Run): void {
     if (run.type === SERVICE_READ_WORKFLOW) this.#read(run);
-    else super.begin(run);
+    else super.proceed(run);
   }
 
   #read(run: Run): void {
     const { read, query = {} } = run.input as ServiceReadInput;
-    const { rates = {}, balances = {} } = this.#settings;
+    const { rates, balances = {} } = this.terms();
     const answers = {
       rates: () => rates,
       balances: () => balances,
-      check: () => this.#check(query as CheckQuery),
-      orderStatus: () => this.find(query),
+      check: () => this.#check(accountOf(run), query as CheckQuery),
+      orderStatus: () => this.find(accountOf(run), query),
     };
     const result = answers[read as keyof typeof answers]();
     const failure = ApplicationFailure.nonRetryable('order/status answers HTTP 400: no such order', SERVICE_REJECTED);
     this.end(run, result ? { result } : { failure });
   }
 
-  #check({ order_type: type, input: { order: request } }: CheckQuery): OrderFindings {
-    const { order_id } = request;
-    const { rates, balances } = this.#settings;
-    const [order, ending] = [this.find({ order_id }), this.endingOf(order_id)];
-    return findingsOf({ type, request, order, ending, rates, balances });
+  #check(account: string, { order_type: type, input }: CheckQuery): OrderFindings {
+    const { order_id } = input.order;
+    const ending = this.endingOf(orderWorkflowId(account, order_id));
+    return findingsOf({ type, input, order: this.find(account, { order_id }), ending, terms: this.terms() });
   }
 }
 
@@ -136,7 +168,7 @@ export function testPaymentOrders(): TestPaymentOrders {
   return {
     orders: double.orders,
     sent: double.sent,
-    ends: (orderId, ending) => double.ends(orderId, ending),
+    ends: (orderId, ending, of) => double.ends(orderId, ending, of),
     set: (settings) => double.set(settings),
     clear: () => double.clear(),
   };

@@ -4,12 +4,11 @@ import type { z } from 'zod';
 import { BatchFileError } from '../batch-files/read-file.js';
 import { NOT_WRITTEN } from '../contract/batch/activities.js';
 import {
-  describeFieldErrors,
+  badInput,
   type FieldError,
   INVALID_INPUT,
   KEY_REFUSED,
   NotWrittenError,
-  type OrderFailure,
   statusText,
 } from '../contract/failures.js';
 import { withoutNulls } from '../contract/without-nulls.js';
@@ -92,9 +91,6 @@ export const comeBackIn = (delayMs: number, message: string): ApplicationFailure
     category: ApplicationFailureCategory.BENIGN,
     nextRetryDelay: Math.max(1, Math.round(delayMs)),
   });
-
-const badInput = (type: OrderFailure | typeof INVALID_INPUT, errors: readonly FieldError[]): ApplicationFailure =>
-  ApplicationFailure.nonRetryable(`${describeFieldErrors(errors)}. Nothing was sent`, type, errors);
 
 /** Returns the failure for invalid input of an order. It ends the workflow; nothing was sent. */
 export const invalidOrder = (errors: readonly FieldError[]): ApplicationFailure => badInput('InvalidOrder', errors);

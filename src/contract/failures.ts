@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/common';
 import type { SentTo } from './order/sent-to.js';
 
 /**
@@ -54,6 +55,10 @@ export const statusText = (status: number, excerpt?: string): string =>
 
 export const describeFieldErrors = (errors: readonly FieldError[]): string =>
   errors.map(({ field, reason }) => `${field}: ${reason}`).join('; ');
+
+/** Returns the failure for bad fields of an order or of another workflow. Nothing was sent. */
+export const badInput = (type: OrderFailure | typeof INVALID_INPUT, errors: readonly FieldError[]) =>
+  ApplicationFailure.nonRetryable(`${describeFieldErrors(errors)}. Nothing was sent`, type, errors);
 
 /** Error of a write that may not be on the disk. `code`: the system's, such as ENOSPC. */
 export class NotWrittenError extends Error {

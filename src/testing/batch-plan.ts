@@ -5,13 +5,7 @@ import { sortedJson } from '../contract/json.js';
 import { DEFAULT_ACCOUNT, defaultBatchId } from '../contract/names.js';
 import type { RunInput } from '../contract/order/input-and-result.js';
 import type { WithdrawRequest } from '../contract/order/request.js';
-import type { Balances, Rates } from '../contract/service-objects.js';
-
-/** Answers of the service that a plan depends on. */
-export interface Terms {
-  rates?: Rates;
-  balances?: Balances;
-}
+import type { Terms } from './before-send.js';
 
 /** Row of a batch. */
 export type Row = Pick<RunInput, 'reference'> & { order: WithdrawRequest };
@@ -32,7 +26,7 @@ export function planOf(input: BatchInput, { rates, balances }: Terms): BatchPlan
     batchId: input.batchId ?? defaultBatchId(sha256),
     ...{ sha256, rows: rows.length, orders: hashOf(rows), currencies: totals.plan(balances) },
     ...{ warnings: [], warningCount: 0, compensation: input.compensation ?? null },
-    ...{ resend: input.resend ?? 'once', again: input.again ?? false },
+    ...{ resend: input.resend ?? 'once', whenShort: input.whenShort, again: input.again ?? false },
     ...{ latestSend: input.latestSend, stopAfter: input.stopAfter },
   };
   return { ...plan, digest: hashOf(plan) };

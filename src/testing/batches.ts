@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { type BadField, refusalOfRows, sameId, unserved } from '../activities/batch/plan/refusals.js';
 import {
   countEnd,
   countParked,
@@ -24,15 +25,16 @@ import {
   NONE_ENDED,
 } from '../contract/batch/batch.js';
 import { startDifferences } from '../contract/differences/starts.js';
-import { describeFieldErrors, INVALID_INPUT } from '../contract/failures.js';
-import { BULK_WITHDRAW_WORKFLOW, orderWorkflowId, searchAttribute } from '../contract/names.js';
+import { badInput, INVALID_INPUT } from '../contract/failures.js';
+import { BULK_WITHDRAW_WORKFLOW, DEFAULT_ACCOUNT, orderWorkflowId, searchAttribute } from '../contract/names.js';
 import type { RunInput } from '../contract/order/input-and-result.js';
 import type { OrderState } from '../contract/order/messages.js';
 import { startAttributes, workflowTypeOf } from '../contract/order/types.js';
 import { OTHER_RUN } from '../contract/signature.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import * as rules from '../workflows/batch/rules.js';
-import { planOf, type Row, rowsOf, type Terms } from './batch-plan.js';
+import { planOf, type Row, rowsOf } from './batch-plan.js';
+import { badFields } from './before-send.js';
 import { TestOrders } from './orders.js';
 import { decoded, type Run } from './run.js';
 
@@ -45,8 +47,8 @@ interface TestBatch extends rules.Batch {
 const idOf = ({ account }: TestBatch, { order }: Row): string => orderWorkflowId(account, order.order_id);
 
 /** Returns the input of a row's order. */
-const askedOf = ({ input: { account, compensation, resend }, batchId }: TestBatch, row: Row): RunInput =>
-  withoutNulls({ account, compensation, resend, batchId, ...row });
+const askedOf = ({ input: { account, compensation, resend, whenShort }, batchId }: TestBatch, row: Row): RunInput =>
+  withoutNulls({ account, compensation, resend, whenShort, batchId, ...row });
 
 const isOther = ({ type: workflowType, input }: Run, asked: RunInput): boolean =>
   startDifferences('withdraw', asked, { workflowType, input: input as RunInput }).length > 0;
@@ -76,9 +78,6 @@ export abstract class TestBatches extends TestOrders {
   readonly #batches = new Map<Run, TestBatch>();
   #isAdvancing = false;
 
-  /** Returns what plans are computed by. Without balances, a batch does not pause for them. */
-  protected abstract terms(): Terms;
-
   override clear(): void {
     super.clear();
     this.#batches.clear();
@@ -91,17 +90,25 @@ export abstract class TestBatches extends TestOrders {
 
   #begin(run: Run): void {
     const input = withoutNulls(run.input as BatchInput);
-    const twice = rowsOf(input).flatMap(({ order: { order_id: id } }, index, rows) => {
-      const first = rows.findIndex(({ order }) => order.order_id === id);
-      const reason = `lines ${first + 1} and ${index + 1} have the same id`;
-      return first < index ? [{ field: `line ${index + 1}: order.order_id`, reason }] : [];
+    const account = input.account ?? DEFAULT_ACCOUNT;
+    const rows = rowsOf(input);
+    const bad = rows.flatMap(({ order }, index): BadField[] => {
+      const first = rows.findIndex((row) => row.order.order_id === order.order_id);
+      const errors = badFields('withdraw', { order }, this.terms());
+      return [...errors, ...(first < index ? [sameId(first + 1, index + 1)] : [])].map((error) => {
+        return { ...error, line: index + 1 };
+      });
     });
-    if (twice.length > 0) {
-      this.#refuse(run, twice);
+    if (!this.isServed(account)) {
+      this.end(run, { failure: badInput(INVALID_INPUT, [unserved(account, this.accounts)]) });
+      return;
+    }
+    if (bad.length > 0) {
+      this.end(run, { failure: refusalOfRows(bad, rows.length) });
       return;
     }
     const plan = planOf(input, this.terms());
-    const { account, batchId } = plan;
+    const { batchId } = plan;
     const batch: TestBatch = {
       ...{ run, input, account, batchId, plan, progress: rules.noProgress() },
       ...{ phase: 'checking', waitingFor: 'a worker that reads the rows' },
@@ -110,14 +117,6 @@ export abstract class TestBatches extends TestOrders {
     if (input.planOnly) this.#finish(batch);
     else if (input.approval === 'required') this.#enter(batch, 'awaitingApproval', 'an approval');
     else this.#send(batch);
-  }
-
-  #refuse(run: Run, errors: { field: string; reason: string }[]): void {
-    const count = (run.input as BatchInput).rows?.length;
-    const reason = `${errors.length} of ${count} are bad, so nothing was sent`;
-    const fields = [{ field: 'rows', reason }, ...errors];
-    const about = { type: INVALID_INPUT, message: describeFieldErrors(fields.slice(0, 10)), details: [fields] };
-    this.end(run, { failure: ApplicationFailure.create({ ...about, nonRetryable: true }) });
   }
 
   protected override state(run: Run): OrderState {

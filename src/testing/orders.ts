@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Standing } from '../client/standing.js';
-import { describeFieldErrors, type FieldError, ORDER_UNRESOLVED } from '../contract/failures.js';
+import { describeFieldErrors, type FieldError, ORDER_UNRESOLVED, statusText } from '../contract/failures.js';
 import { maskWords } from '../contract/masking.js';
-import { CREATED_UPDATE, DECIDE_UPDATE, followUpOrderId, searchAttribute } from '../contract/names.js';
+import { CREATED_UPDATE, DECIDE_UPDATE, FINAL_UPDATE, followUpOrderId, searchAttribute } from '../contract/names.js';
 import {
   type CompensationResult,
   differenceOf,
@@ -10,61 +10,46 @@ import {
   type Remainder,
   type RunInput,
 } from '../contract/order/input-and-result.js';
-import type { Attention, CallerMarks, Decision, OrderState, TakenDecision } from '../contract/order/messages.js';
+import type { Attention, Decision, OrderState, TakenDecision } from '../contract/order/messages.js';
 import { factsOf, ORDER_TYPES, type OrderType, whatMoves, workflowTypeOf } from '../contract/order/types.js';
 import type { FinalStatus, Order } from '../contract/service-objects.js';
 import { OTHER_RUN } from '../contract/signature.js';
 import { maskWallets } from '../contract/wallets.js';
 import { withoutNulls } from '../contract/without-nulls.js';
-import { actionsOf, type Offer, offerByPolicy } from '../workflows/compensation/offers.js';
-import { openFacts } from '../workflows/create/facts.js';
+import { actionsOf, offerByPolicy } from '../workflows/compensation/offers.js';
+import { adoption } from '../workflows/create/adoption.js';
+import { openFacts, type Seen } from '../workflows/create/facts.js';
 import { decisionsOf, recordOf, refusal } from '../workflows/order/decision.js';
-import type { OrderRun } from '../workflows/order/state.js';
-import { isDoubt, QUESTIONS, type TestEnding } from './endings.js';
-import { type Run, standingOf } from './run.js';
+import type { ParkQuestion } from '../workflows/order/show.js';
+import { beforeSend, lateness, notSent, type Terms } from './before-send.js';
+import { isDoubt, type TestEnding } from './endings.js';
+import {
+  conflictOver,
+  marksOf,
+  NOT_PARKED,
+  questionOf,
+  seenAs,
+  type TestOrder,
+  type TestQuestion,
+  timeNow,
+} from './order.js';
+import { accountOf, type Run, standingOf } from './run.js';
 import { createdOrder, finalOrder, leftOf } from './service-order.js';
-import { TestTemporal } from './temporal.js';
+import { notInDouble, TestTemporal } from './temporal.js';
 
 type Question = Omit<Attention, 'since'>;
-
-/** An order, with what its workflow would keep. */
-interface TestOrder extends Pick<OrderRun, 'type' | 'runId' | 'phase' | 'waitingFor' | 'revision' | 'decisions'> {
-  run: Run;
-  input: RunInput;
-  facts: OrderRun['facts'];
-  parked: OrderRun['parked'];
-  attention?: Attention | undefined;
-  result?: OrderResult;
-  created?: Order;
-  order?: Order;
-  finalOrder?: Order;
-  failure?: ApplicationFailure;
-  adopted: boolean;
-  lookedAt: string | null;
-  /** Effect of a decision that does not close the order. */
-  next: (decision: TakenDecision) => void;
-  /** Status and attention that lists show. */
-  listed: string;
-}
-
-const marksOf = ({ input: { reference, metadata } }: TestOrder): CallerMarks => ({
-  ...(reference !== undefined && { reference }),
-  ...(metadata && { metadata }),
-});
-
-const NOT_PARKED = { offers: [], candidates: [] };
-
-const timeNow = (): string => new Date().toISOString();
 
 /** Order workflows in memory. They decide by the product's own rules. */
 export abstract class TestOrders extends TestTemporal {
   readonly #orders = new Map<Run, TestOrder>();
 
-  protected abstract endingOf(orderId: string): TestEnding;
+  protected abstract endingOf(workflowId: string): TestEnding;
+  protected abstract terms(): Terms;
 
-  /** Returns the newest order of the service with this id. */
-  find(id: { order_id?: unknown; order_uuid?: unknown }): Order | undefined {
-    const orders = [...this.#orders.values()].flatMap(({ order }) => order ?? []);
+  /** Returns the newest order of an account at the service with this id. */
+  find(account: string, id: { order_id?: unknown; order_uuid?: unknown }): Order | undefined {
+    const all = [...this.#orders.values()].filter(({ run }) => accountOf(run) === account);
+    const orders = all.flatMap(({ order, shown }) => order ?? shown ?? []);
     return orders.findLast((one) => one.user_order_id === id.order_id || one.order_uuid === id.order_uuid);
   }
 
@@ -75,9 +60,10 @@ export abstract class TestOrders extends TestTemporal {
   }
 
   /** Lets an open order end, or wait. */
-  protected endNow(orderId: string, ending: TestEnding): void {
+  protected endNow(workflowId: string, ending: TestEnding): void {
     for (const order of this.#orders.values()) {
-      if (order.input.order.order_id === orderId && !order.run.closed) this.#settle(order, ending);
+      const { run } = order;
+      if (run.workflowId === workflowId && run.served && !run.closed) this.#settle(order, ending);
     }
   }
 
@@ -90,13 +76,27 @@ export abstract class TestOrders extends TestTemporal {
     const type = ORDER_TYPES.find((one) => workflowTypeOf(one) === run.type) as OrderType;
     const input = run.input as RunInput;
     const order: TestOrder = {
-      ...{ run, runId: run.runId, type, input, revision: 1, phase: 'creating', waitingFor: 'the create' },
+      ...{ run, runId: run.runId, type, input, revision: 1, phase: 'creating' },
+      waitingFor: 'a worker that takes the create',
       facts: openFacts(input.resend, factsOf(type).movesMoneyAtOnce),
       ...{ parked: NOT_PARKED, decisions: [], adopted: false, lookedAt: null, listed: 'open', next: () => {} },
     };
     this.#orders.set(run, order);
     if (run.cancelled) this.cancel(run);
-    else this.#settle(order, this.endingOf(input.order.order_id));
+  }
+
+  /** Does what a worker does before it sends, and then what the test says. */
+  protected override proceed(run: Run): void {
+    const order = this.#orders.get(run);
+    if (!order) return;
+    const { type, input } = order;
+    const ending = this.endingOf(run.workflowId);
+    const found = this.find(accountOf(run), input.order);
+    const isOurs = found && seenAs(order, found).kind === 'ours';
+    if (isOurs) Object.assign(order, { created: found, adopted: true });
+    const isKnown = [...this.#orders.keys()].some((one) => one !== run && one.workflowId === run.workflowId);
+    const before = found ? !isOurs && conflictOver(found) : beforeSend(type, input, this.terms(), isKnown);
+    this.#settle(order, before || ending);
   }
 
   protected override state(run: Run): OrderState {
@@ -114,6 +114,7 @@ export abstract class TestOrders extends TestTemporal {
   protected override update(run: Run, name: string, argument: unknown): unknown {
     const order = this.#of(run);
     if (name === DECIDE_UPDATE) return this.#decide(order, argument as Decision);
+    if (name !== CREATED_UPDATE && name !== FINAL_UPDATE) throw notInDouble(`update ${name}`);
     const found = name === CREATED_UPDATE ? order.created : order.finalOrder;
     if (!found && order.failure) throw order.failure;
     return found;
@@ -141,20 +142,9 @@ export abstract class TestOrders extends TestTemporal {
       const words = fields.length > 0 ? describeFieldErrors(fields) : 'the test says so';
       this.#fail(order, failure, reason ?? `${words}. Nothing was sent`, fields);
     } else if (ending !== 'open' && 'parked' in ending) {
-      const { parked: code, reason = 'the test says so', next = { outcome: 'completed' } } = ending;
-      const created = createdOrder(type, input.order);
-      if (isDoubt(code)) {
-        this.#enter(order, 'uncertain', 'checking whether the order exists');
-        order.lookedAt = timeNow();
-      }
-      const cap = code === 'over-cap' && { amount: created.expected_amount_from, currency: created.currency_from };
-      this.#park(order, { code, reason, allowed: [...QUESTIONS[code]], ...cap }, [], ({ action, order_uuid: uuid }) => {
-        order.adopted = action === 'adopt';
-        order.created = { ...created, ...(uuid && { order_uuid: uuid }) };
-        this.#settle(order, next);
-      });
+      this.#ask(order, ending);
     } else {
-      order.created ??= createdOrder(type, input.order);
+      order.created ??= createdOrder(type, input.order, this.terms().rates);
       order.order = order.created;
       this.#enter(order, 'following', 'the final status, by callback or by polling');
       if (ending === 'open') return;
@@ -163,6 +153,39 @@ export abstract class TestOrders extends TestTemporal {
       Object.assign(order, { order: final, finalOrder: final, lookedAt: timeNow() });
       this.#compensate(order, final, remainder);
     }
+  }
+
+  /** Asks a person about an order that was not created. */
+  #ask(order: TestOrder, ending: TestQuestion): void {
+    const { parked: code, next = { outcome: 'completed' } } = ending;
+    if (isDoubt(code)) {
+      this.#enter(order, 'uncertain', 'checking whether the order exists');
+      order.lookedAt = timeNow();
+    }
+    const question = questionOf(order, ending, this.terms().rates);
+    this.#park(order, question.asked, (decision) => {
+      const late = lateness(order.input);
+      if (decision.action === 'adopt') this.#adopt(order, { ...ending, next }, question, decision);
+      else if (late) this.#settle(order, isDoubt(code) ? ending : notSent(order.input, late));
+      else this.#settle(order, next);
+    });
+  }
+
+  #adopt(
+    order: TestOrder,
+    ending: TestQuestion & { next: TestEnding },
+    { asked, conflict }: ReturnType<typeof questionOf>,
+    decision: TakenDecision,
+  ): void {
+    const found = this.find(accountOf(order.run), { order_uuid: decision.order_uuid });
+    const seen: Seen = found ? seenAs(order, found) : { kind: 'absent', said: statusText(400) };
+    const chosen = { ...decision, by: maskWords(decision.by) };
+    const result = adoption({ request: order.input.order }, conflict, asked, seen, chosen);
+    if ('code' in result) this.#park(order, result, order.next);
+    else if (result.kind === 'adopted') {
+      Object.assign(order, { created: result.ours.order, adopted: true });
+      this.#settle(order, ending.next);
+    } else this.#settle(order, { ...ending, parked: 'conflict', ...(found && { order: found }) });
   }
 
   /** Does what the product's table of remainders says. */
@@ -182,8 +205,8 @@ export abstract class TestOrders extends TestTemporal {
     } else if (offerByPolicy(offers, row, policy)) {
       followUp();
     } else {
-      const question: Question = { code: 'remainder', reason: row.name, allowed: actionsOf(offers) };
-      this.#park(order, question, offers, ({ action, by, reason }) => {
+      const asked: ParkQuestion = { code: 'remainder', reason: row.name, allowed: actionsOf(offers), offers };
+      this.#park(order, asked, ({ action, by, reason }) => {
         this.#enter(order, 'compensating', 'what was decided');
         if (action === 'accept') end('none', { reason: `accepted by ${maskWords(by)}: ${maskWords(reason)}` });
         else followUp();
@@ -211,9 +234,10 @@ export abstract class TestOrders extends TestTemporal {
     return answer;
   }
 
-  #park(order: TestOrder, question: Question, offers: readonly Offer[], next: TestOrder['next']): void {
-    Object.assign(order, { parked: { offers, candidates: [] }, next });
-    this.#enter(order, 'parked', 'a decision', question);
+  #park(order: TestOrder, asked: ParkQuestion, next: TestOrder['next']): void {
+    const { code, reason, allowed, offers = [], candidates = [], toApprove } = asked;
+    Object.assign(order, { parked: { offers, candidates }, next });
+    this.#enter(order, 'parked', 'a decision', { code, reason, allowed, ...toApprove });
   }
 
   #complete(order: TestOrder, final: Order, about: Partial<OrderResult>): void {

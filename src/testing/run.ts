@@ -2,12 +2,13 @@ import { type ApplicationFailure, defaultPayloadConverter, type Payload } from '
 import proto from '@temporalio/proto';
 import type { Standing } from '../client/standing.js';
 import { isOrderFailure } from '../contract/failures.js';
+import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { OrderState } from '../contract/order/messages.js';
 
 const { WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
 
-/** A run of a workflow. `begun`: a worker has taken it. */
+/** A run of a workflow. `begun`: a worker has taken it; `served`: and one with its account. */
 export interface Run {
   readonly workflowId: string;
   readonly runId: string;
@@ -17,10 +18,13 @@ export interface Run {
   readonly requestId: string;
   readonly startedAt: Date;
   begun: boolean;
+  served: boolean;
   cancelled: boolean;
   attributes: Record<string, Payload>;
   closed?: { status: keyof typeof CLOSED; at: Date; event: object };
 }
+
+export const accountOf = ({ input }: Run): string => Object(input).account ?? DEFAULT_ACCOUNT;
 
 const CLOSED = {
   Completed: WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_COMPLETED,

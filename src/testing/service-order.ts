@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { decimal, sum, toAmount } from '../contract/money.js';
+import { sidesBy } from '../activities/order/other-side.js';
+import { decimal, divide, sum, toAmount } from '../contract/money.js';
 import type { OrderInput, OrderResult, Remainder } from '../contract/order/input-and-result.js';
 import { wholeAnswer } from '../contract/order/lean.js';
 import type { CreateRequest, RequestFields } from '../contract/order/request.js';
 import { factsOf, type OrderType, orderSides } from '../contract/order/types.js';
-import type { BalanceChange, FinalStatus, Order } from '../contract/service-objects.js';
+import type { BalanceChange, FinalStatus, Order, Rates } from '../contract/service-objects.js';
+import { rateEntryOf } from '../validation/rate-checks.js';
 import { type Case, figures, remainders } from '../workflows/compensation/figures.js';
 import { openFunds } from '../workflows/compensation/moves.js';
 import { offersOf } from '../workflows/compensation/offers.js';
@@ -16,13 +18,17 @@ const PAGES = ['card', 'sepa', 'bank'];
 /** Returns the time in the service's form. */
 const now = (): string => new Date().toISOString().slice(0, 19).replace('T', ' ');
 
-/** Returns the order that the service shows after a create: rate 1, no commissions. */
-export function createdOrder(type: OrderType, request: CreateRequest): Order {
+/** Returns the order that the service shows after a create. If the rates are unclear, both sides are alike. */
+export function createdOrder(type: OrderType, request: CreateRequest, rates: Rates): Order {
   const asked = request as RequestFields;
   const { startsWithDeposit, exchanges, echoes } = factsOf(type);
   const { currencyFrom, networkFrom, currencyTo, networkTo } = orderSides(type, request);
   const uuid = randomUUID();
-  const amount = toAmount(decimal(asked.amount ?? asked.amount_to ?? '0'));
+  const amount = decimal(asked.amount ?? asked.amount_to ?? '0');
+  const entry = rateEntryOf(rates, type, request);
+  // The double's exchange rate is the amount of `currency_to` for one of `currency_from`.
+  const sides = entry && sidesBy(decimal(entry.exchange_rate ?? '1'), type, request, entry);
+  const [from, to] = sides && 'from' in sides ? [sides.from, sides.arrives] : [amount, amount];
   const onPage = PAGES.includes(networkFrom ?? '');
   const order = {
     order_uuid: uuid,
@@ -30,8 +36,8 @@ export function createdOrder(type: OrderType, request: CreateRequest): Order {
     user_order_id: asked.order_id,
     description: asked.description ?? null,
     client_info: asked.client_info ?? null,
-    expected_amount_from: amount,
-    expected_amount_to: amount,
+    expected_amount_from: toAmount(from),
+    expected_amount_to: toAmount(to),
     strict_withdrawal_amount: asked.amount_to !== undefined,
     currency_from: currencyFrom,
     network_from: networkFrom,
@@ -41,9 +47,9 @@ export function createdOrder(type: OrderType, request: CreateRequest): Order {
     ...Object.fromEntries(echoes.map(([name, shown]) => [shown, asked[name] ?? null])),
     wallet_to_transactions: Array.isArray(asked.wallet_details) ? [] : null,
     ...(startsWithDeposit && (onPage ? { deposit_url: `https://pay.test/${uuid}` } : { deposit_address: uuid })),
-    ...(exchanges && { exchange_rate_initial: '1', exchange_rate_actual: '1' }),
-    currency_from_precision: 8,
-    currency_to_precision: 8,
+    ...(exchanges && { exchange_rate_initial: entry?.exchange_rate, exchange_rate_actual: entry?.exchange_rate }),
+    currency_from_precision: entry?.currency_from_precision ?? 8,
+    currency_to_precision: entry?.currency_to_precision ?? 8,
     status: startsWithDeposit ? 'new' : 'processing',
     created_at: now(),
     updated_at: now(),
@@ -54,16 +60,18 @@ export function createdOrder(type: OrderType, request: CreateRequest): Order {
 /** Returns the order at its end. If it did not complete and left no remainder, it moved nothing. */
 export function finalOrder(order: Order, outcome: FinalStatus, remainder?: readonly Remainder[]): Order {
   const { startsWithDeposit, exchanges } = factsOf(order.order_type as OrderType);
-  const moved = (...kinds: Remainder['kind'][]) =>
-    toAmount(
-      sum((remainder ?? []).flatMap(({ kind, amount }) => (kinds.includes(kind) ? [decimal(amount).neg()] : []))).plus(
-        order.expected_amount_to,
-      ),
-    );
-  const from = startsWithDeposit ? order.expected_amount_from : moved(exchanges ? 'unexchanged' : 'unpaid');
+  const left = (kind: Remainder['kind']) =>
+    sum((remainder ?? []).flatMap((one) => (one.kind === kind ? decimal(one.amount) : [])));
+  const [from, to] = [decimal(order.expected_amount_from), decimal(order.expected_amount_to)];
+  const used = from.minus(left(exchanges ? 'unexchanged' : 'unpaid'));
+  const share = exchanges && from.gt(0) ? divide(used, from) : decimal('1');
+  const brought = to.times(share).round(order.currency_to_precision, 0).minus(left('unpaid'));
   return {
     ...order,
-    ...((outcome === 'completed' || remainder) && { amount_from: from, amount_to: moved('unexchanged', 'unpaid') }),
+    ...((outcome === 'completed' || remainder) && {
+      amount_from: toAmount(startsWithDeposit ? from : used),
+      amount_to: toAmount(brought),
+    }),
     ...(outcome === 'error' && { error_code: 1001, error_message: 'The order was not executed' }),
     status: outcome,
     updated_at: now(),

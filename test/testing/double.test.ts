@@ -1,10 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Rates } from '../../src/index.js';
-import { EventRefusedError, NotDecidedYetError, TemporalUnreachableError, verifyEvent } from '../../src/index.js';
+import { ratesData, TERMS } from '../../sandbox/rates.js';
+import type { Decision, Rates } from '../../src/index.js';
+import {
+  EventRefusedError,
+  NotDecidedYetError,
+  NoWorkerError,
+  TemporalUnreachableError,
+  verifyEvent,
+} from '../../src/index.js';
 import { selects } from '../../src/testing/query.js';
-import { signedEvent, testPaymentOrders } from '../../src/testing.js';
+import { signedEvent, type TestEnding, testPaymentOrders } from '../../src/testing.js';
 import { EVENT_SECRET } from '../support/event-receiver.js';
 import { orderInput } from '../support/inputs.js';
 
@@ -65,7 +72,7 @@ describe('the double', () => {
     expect(sent).toEqual([{ type: 'withdraw', input: refundOf('one') }]);
     clear();
     expect(sent).toEqual([]);
-    expect(await orders.rates()).toEqual({});
+    expect(await orders.rates()).toHaveProperty('withdraw.usd_card.max_amount_from', '100000');
     const { handle } = await orders.create('withdraw', refundOf('one'));
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
     expect(sent).toHaveLength(1);
@@ -126,19 +133,35 @@ describe('the double', () => {
   });
 
   test('follows the order that a person adopted', async () => {
-    ends('doubt', { parked: 'conflict', next: 'open' });
+    ends('doubt', { parked: 'conflict', next: 'open', order: { order_uuid: 'uuid-1' } });
     const handle = await orders.start('withdraw', refundOf('doubt'));
-    const { revision } = await handle.state();
-    await handle.decide({ action: 'adopt', order_uuid: 'uuid-1', by: 'Ann', reason: 'it is ours', revision });
+    const [{ decision } = {}] = (await handle.state()).decisions;
+    expect(decision).toMatchObject({ action: 'adopt', order_uuid: 'uuid-1', differences: ['amount'] });
+    await handle.decide({ ...(decision as Decision), by: 'Ann', reason: 'it is ours' });
     expect(await handle.created()).toMatchObject({ order_uuid: 'uuid-1' });
     ends('doubt', { outcome: 'completed' });
     expect(await handle.result()).toMatchObject({ adopted: true, order: { order_uuid: 'uuid-1' } });
   });
 
+  test('asks again about an order that the service does not show', async () => {
+    ends('doubt', { parked: 'uncertain-create', order: { order_uuid: 'uuid-1' } });
+    const handle = await orders.start('withdraw', refundOf('doubt'));
+    const adopt = async (order_uuid: string) => {
+      const { revision } = await handle.state();
+      await handle.decide({ action: 'adopt', order_uuid, by: 'Ann', reason: 'it is ours', revision });
+      return handle.result({ until: 'parked' });
+    };
+    expect(await adopt('uuid-2')).toMatchObject({
+      outcome: 'parked',
+      state: { attention: { code: 'uncertain-create' } },
+    });
+    expect(await adopt('uuid-1')).toMatchObject({ outcome: 'completed', adopted: true });
+  });
+
   test('checks an order without a start, by its ending, by rates and by balances', async () => {
-    expect(await orders.check('withdraw', refundOf('checked'))).toEqual({
+    expect(await orders.check('withdraw', refundOf('checked'))).toMatchObject({
       ...{ orderId: 'checked', account: 'default', wouldBeSent: true, reasons: [], fields: [] },
-      ...{ atService: { state: 'none' }, id: { state: 'free' } },
+      ...{ fees: [], leaves: [{ amount: '12.5' }], atService: { state: 'none' }, id: { state: 'free' } },
     });
     ends('checked', { parked: 'over-cap', reason: '12.50 usd are above 10' });
     const { wouldBeSent, reasons } = await orders.check('withdraw', refundOf('checked'));
@@ -153,6 +176,61 @@ describe('the double', () => {
     ]);
     expect(warnings).toEqual([expect.stringContaining('4 usd are missing')]);
     expect(sent).toEqual([]);
+  });
+
+  test('has the pairs, limits and rates of the sandbox, without fees', async () => {
+    const withoutFees = (entry: object) =>
+      Object.fromEntries(Object.entries(entry).map(([name, value]) => [name, name.includes('fee') ? null : value]));
+    const served = Object.entries(ratesData(TERMS.values())).map(([type, pairs]) => [
+      type,
+      Object.fromEntries(Object.entries(pairs).map(([key, entry]) => [key, withoutFees(Object(entry))])),
+    ]);
+    expect(await orders.rates()).toEqual(Object.fromEntries(served));
+  });
+
+  test('leaves orders and reads of an account without workers waiting, until it has some', async () => {
+    const handle = await orders.start('withdraw', { ...refundOf('one'), account: 'shop' });
+    expect(handle.served).toBe(false);
+    await expect(handle.created({ timeoutMs: 1_000 })).rejects.toBeInstanceOf(NotDecidedYetError);
+    await expect(orders.rates('shop', undefined, { timeoutMs: 1_000 })).rejects.toBeInstanceOf(NoWorkerError);
+    ends('one', { outcome: 'error' }, { account: 'shop' });
+    set({ accounts: ['default', 'shop'] });
+    expect(await handle.result()).toMatchObject({ outcome: 'error' });
+    expect(await (await orders.start('withdraw', refundOf('one'))).result()).toMatchObject({ outcome: 'completed' });
+    expect(await orders.orderStatus({ order_id: 'one' }, 'shop')).toMatchObject({ status: 'error' });
+  });
+
+  test('reports at once whether an account has a worker', async () => {
+    expect((await orders.start('withdraw', refundOf('one'))).served).toBe(true);
+    set({ fault: 'noWorker' });
+    expect((await orders.start('withdraw', refundOf('two'))).served).toBe(false);
+  });
+
+  test('reads all ended orders, however many there are', async () => {
+    for (let n = 0; n < 250; n += 1) await orders.start('withdraw', refundOf(`one-${n}`));
+    const ended: string[] = [];
+    for (let after: string | undefined; ; ) {
+      const page = await orders.ended({ after, limit: 100 });
+      if (page.orders.length === 0) break;
+      ended.push(...page.orders.map(({ orderId }) => orderId));
+      after = page.cursor;
+    }
+    expect(new Set(ended).size).toBe(250);
+  });
+
+  test('refuses endings and settings that do not exist, and names those that do', () => {
+    const of = (ending: unknown) => () => ends('one', ending as TestEnding);
+    expect(of({ parked: 'remainder' })).toThrow(/parked of the ending must be one of uncertain-create, .*"remainder"/);
+    expect(of({ outcome: 'cancelled' })).toThrow('completed, completed_partially, canceled, error');
+    expect(of({ failure: 'Rejected' })).toThrow('OrderRejected');
+    expect(of({ outcome: 'error', remainders: [] })).toThrow('outcome, remainder, order');
+    expect(of({ outcome: 'completed_partially' })).toThrow('remainder of the ending must be a list');
+    expect(of({ outcome: 'error', remainder: [{ kind: 'rest' }] })).toThrow('unpaid, unexchanged');
+    expect(of({ parked: 'over-cap', next: 'closed' })).toThrow("next of the ending must be 'open' or");
+    expect(of('opened')).toThrow(TypeError);
+    expect(() => set({ faults: 'noWorker' } as never)).toThrow('ending, fault, accounts, rates, balances');
+    expect(() => set({ fault: 'down' } as never)).toThrow('noWorker, unreachable, answersLost');
+    expect(() => set({ ending: { failure: 'None' } } as never)).toThrow('OrderRejected');
   });
 
   test('says what it does not have', async () => {

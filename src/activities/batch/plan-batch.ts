@@ -5,7 +5,7 @@ import { type BatchRow, type BatchSource, orderInputOf, readBatchSource } from '
 import { isAccountServed } from '../../client/served.js';
 import type { PlanBatchInput } from '../../contract/batch/activities.js';
 import type { BatchInput, BatchPlan } from '../../contract/batch/batch.js';
-import { describeFieldErrors, type FieldError, INVALID_INPUT } from '../../contract/failures.js';
+import type { FieldError } from '../../contract/failures.js';
 import { defaultBatchId } from '../../contract/names.js';
 import type { WithdrawRequest } from '../../contract/order/request.js';
 import type { Balances, Rates } from '../../contract/service-objects.js';
@@ -20,6 +20,7 @@ import { receiversOf } from '../order/sent-to.js';
 import { PolicyPlan } from '../policy/plan.js';
 import { isSigned, onlyByCommand, protectionsIn } from '../protections.js';
 import { warnOfExisting } from './plan/existing-orders.js';
+import { type BadField, refusalOfRows, sameId, unserved } from './plan/refusals.js';
 import { BatchTotals } from './plan/totals.js';
 import { BatchWarnings, warnOfRepeats } from './plan/warnings.js';
 import { reportName } from './report-batch.js';
@@ -69,8 +70,7 @@ async function noAccount(accounts: readonly string[], name: string): Promise<App
     const message = `this worker has no account ${name}`;
     return ApplicationFailure.create({ type: 'NoAccount', message, nextRetryDelay: LOOKS_APART_MS });
   }
-  const reason = `no worker serves ${name}; accounts here: ${accounts.join(', ')}. Correct the name, or start a worker that has it in PAYMENT_ACCOUNTS_FILE`;
-  return invalidInput([{ field: 'account', reason }]);
+  return invalidInput([unserved(name, accounts)]);
 }
 
 interface Checks {
@@ -166,9 +166,7 @@ function duplicateId({ lineOf }: Checks, line: number, orderId: string): FieldEr
   const id = Buffer.from(orderId).toString();
   const first = lineOf.get(id);
   if (first === undefined) lineOf.set(id, line);
-  return first === undefined
-    ? []
-    : [{ field: 'order.order_id', reason: `lines ${first} and ${line} have the same id` }];
+  return first === undefined ? [] : [sameId(first, line)];
 }
 
 /** Returns the errors and remarks of a row. `order` is set also for a bad row, if readable. */
@@ -211,12 +209,6 @@ function noteRow(checks: Checks, line: number, order: WithdrawRequest, told: Fie
   }
 }
 
-/** Histories contain the failure: its details stay well below 100 KB. */
-const MAX_SHOWN_BYTES = 40_000;
-const MAX_MESSAGE_LENGTH = 1_000;
-
-type BadField = FieldError & { line: number };
-
 /** Returns the failure that refuses the batch. Writes all bad fields to `name` in `reportDir`. */
 export async function refusalOf(
   bad: readonly BadField[],
@@ -224,18 +216,7 @@ export async function refusalOf(
   { reportDir, name }: { reportDir: string | undefined; name: string },
 ): Promise<ApplicationFailure> {
   if (reportDir !== undefined) await writeAll(bad, reportDir, name);
-  const count = new Set(bad.map(({ line }) => line)).size;
-  const where = reportDir === undefined ? '' : `; all of them are in ${name} of REPORT_DIR`;
-  const errors: FieldError[] = [{ field: 'rows', reason: `${count} of ${rows} are bad, so nothing was sent${where}` }];
-  let bytes = 0;
-  for (const { line, field, reason } of bad) {
-    const shown = { field: `line ${line}: ${field}`, reason };
-    bytes += Buffer.byteLength(JSON.stringify(shown));
-    if (bytes > MAX_SHOWN_BYTES) break;
-    errors.push(shown);
-  }
-  const message = describeFieldErrors(errors.slice(0, 10)).slice(0, MAX_MESSAGE_LENGTH);
-  return ApplicationFailure.create({ type: INVALID_INPUT, message, nonRetryable: true, details: [errors] });
+  return refusalOfRows(bad, rows, reportDir === undefined ? '' : `; all of them are in ${name} of REPORT_DIR`);
 }
 
 async function writeAll(bad: readonly BadField[], reportDir: string, name: string): Promise<void> {

@@ -6,6 +6,7 @@ import { echoDifferences } from '../../contract/differences/echo.js';
 import { isFormOfId } from '../../contract/names.js';
 import type { CreateOrderInput, CreateVerdict } from '../../contract/order/activities.js';
 import type { OrderInput } from '../../contract/order/input-and-result.js';
+import { whyTooLate } from '../../contract/order/latest-send.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { Order } from '../../contract/service-objects.js';
 import { NotSentError, RateLimitedError, RejectedError, UnexpectedStatusError } from '../../payment-service/errors.js';
@@ -134,10 +135,8 @@ export async function readSendTimes(
   return {
     async tooLate() {
       // One of the two clocks may be slow.
-      if (latestSend && Math.max(await nowMs(), serverMs()) > Date.parse(latestSend)) {
-        const reason = `its latest send time ${latestSend} is over`;
-        return { kind: permission === 'first' ? 'stale' : 'notSent', reason };
-      }
+      const reason = latestSend && whyTooLate(latestSend, Math.max(await nowMs(), serverMs()));
+      if (reason) return { kind: permission === 'first' ? 'stale' : 'notSent', reason };
       if (!delay || late || serverMs() < startsAtMs) return undefined;
       return notSent('the time that it was to start at has passed');
     },

@@ -109,7 +109,16 @@ export function bothSides(
   rates: Rates,
 ): Sides | { unknown: string } {
   const [factor, other] = factorsOf(type, request, entry, rates);
-  if (!factor || other) return { unknown: UNCLEAR_RATE };
+  return !factor || other ? { unknown: UNCLEAR_RATE } : sidesBy(factor, type, request, entry);
+}
+
+/** Returns the same by a known factor between the two currencies. */
+export function sidesBy(
+  factor: Big,
+  type: OrderType,
+  request: CreateRequest,
+  entry: RateEntry,
+): Sides | { unknown: string } {
   const { amount, amount_to: amountTo }: RequestFields = request;
   const byClient = (side: 'from' | 'to') => entry[`fee_percent_${side}_payer`] === 'client';
   if (amountTo != null && byClient('to')) return { unknown: UNCLEAR_FEE };

@@ -8,6 +8,7 @@ import { isFollowUp } from '../identity.js';
 import type { Closed } from '../order/end.js';
 import { enterPhase, type ParkQuestion, parkUnless } from '../order/show.js';
 import { type OrderRun, showsNone } from '../order/state.js';
+import { adoption } from './adoption.js';
 import { type Outcome, record } from './apply-outcome.js';
 import { type Absence, isFollowable, isPlaceUnknown, type Seen, seenIn, wasEverInDoubt } from './facts.js';
 import type { ClosingDoubt, End, Question } from './next-action.js';
@@ -70,7 +71,8 @@ async function outcomeOf(
     case 'adopt': {
       const asking = { summary: 'Look up the chosen order', orderUuid: decision.order_uuid };
       const seen = await look(run, `a look-up of the order that ${by} chose`, asking);
-      return adoption(run, about, asked, seen, { ...decision, by });
+      const conflict = about.kind === 'conflict' ? about.conflict : undefined;
+      return adoption(run, conflict, asked, seen, { ...decision, by });
     }
     case 'close-absent':
       return { kind: 'closing', by, atMs };
@@ -111,42 +113,6 @@ function approvalOfRules(
     return `${rule}: approved by ${by.map(maskWords).join(' and ')}, ${approvers - by.length} more must approve`;
   });
   return { ...asked, reason: `${why}. ${missing.join('; ')}` };
-}
-
-/**
- * Adopts the chosen order if it is ours. Another one needs our id, or a form of it, and a decision
- * that names exactly the fields in which it differs.
- */
-function adoption(
-  { request: { order_id: orderId } }: OrderRun,
-  about: Question,
-  asked: ParkQuestion,
-  seen: Seen,
-  { by, order_uuid: orderUuid, differences: named = [] }: TakenDecision,
-): Outcome | ParkQuestion {
-  if (seen.kind === 'ours') return { kind: 'adopted', ours: seen };
-  const conflict = about.kind === 'conflict' ? about.conflict : undefined;
-  /** Asks the same with a new reason, which still names the conflict. */
-  const again = (what: string): ParkQuestion => {
-    const why = `the order ${orderUuid}, which ${by} chose, ${what}`;
-    return { ...asked, reason: conflict && !why.includes(conflict.reason) ? `${conflict.reason}. ${why}` : why };
-  };
-  if (seen.kind === 'absent') {
-    return again(`is not shown by the service now${seen.said ? ` (order/status answers ${seen.said})` : ''}`);
-  }
-  const { foreign } = seen;
-  const isNamed = conflict?.candidates.some(({ order_uuid }) => order_uuid === orderUuid);
-  const isShown = isNamed === true && conflict !== undefined && isFollowable(conflict);
-  // Another payment named by mistake is no conflict about our id, so all decisions stay open.
-  if (!foreign || (foreign.order.user_order_id !== orderId && !isShown)) return again('is another payment');
-  const { order, differences, soft } = foreign;
-  if (named.length > 0 && [...named].sort().join() === [...differences].sort().join()) {
-    return { kind: 'adopted', ours: { kind: 'ours', order, how: 'adopted', soft, acceptedDifferences: differences } };
-  }
-  // An order under our id rules out another send.
-  if (asked.allowed.includes('resend')) return { kind: 'seen', seen };
-  const advice = `to adopt it all the same, name exactly these fields as differences: ${differences.join(',')}`;
-  return { ...again(`is another payment by what it shows: ${seen.reason}; ${advice}`), candidates: seen.candidates };
 }
 
 const HIDES = 'the service does not show orders that it confirmed';

@@ -1,0 +1,86 @@
+import type { ApplicationFailure } from '@temporalio/common';
+import { echoDifferences } from '../contract/differences/echo.js';
+import { decimal, toAmount } from '../contract/money.js';
+import type { OrderResult, RunInput } from '../contract/order/input-and-result.js';
+import type { Attention, CallerMarks, TakenDecision } from '../contract/order/messages.js';
+import type { Order, Rates } from '../contract/service-objects.js';
+import { type Conflict, type Seen, seenIn } from '../workflows/create/facts.js';
+import type { ParkQuestion } from '../workflows/order/show.js';
+import type { OrderRun } from '../workflows/order/state.js';
+import { lateness } from './before-send.js';
+import { isDoubt, QUESTIONS, type TestEnding } from './endings.js';
+import type { Run } from './run.js';
+import { createdOrder } from './service-order.js';
+
+/** An order, with what its workflow would keep. */
+export interface TestOrder
+  extends Pick<OrderRun, 'type' | 'runId' | 'phase' | 'waitingFor' | 'revision' | 'decisions'> {
+  run: Run;
+  input: RunInput;
+  facts: OrderRun['facts'];
+  parked: OrderRun['parked'];
+  attention?: Attention | undefined;
+  result?: OrderResult;
+  created?: Order;
+  order?: Order;
+  finalOrder?: Order;
+  /** Order that the service shows while a person has to decide. */
+  shown?: Order | undefined;
+  failure?: ApplicationFailure;
+  adopted: boolean;
+  lookedAt: string | null;
+  /** Effect of a decision that does not close the order. */
+  next: (decision: TakenDecision) => void;
+  /** Status and attention that lists show. */
+  listed: string;
+}
+
+export const marksOf = ({ input: { reference, metadata } }: TestOrder): CallerMarks => ({
+  ...(reference !== undefined && { reference }),
+  ...(metadata && { metadata }),
+});
+
+/** An ending that waits for a decision. */
+export type TestQuestion = Extract<TestEnding, { parked: unknown }>;
+
+/** Amounts by which the order of a conflict differs. */
+function anotherOf({ expected_amount_from: from, expected_amount_to: to }: Order): Partial<Order> {
+  const [expected_amount_from, expected_amount_to] = [from, to].map((amount) => toAmount(decimal(amount).plus('1')));
+  return { expected_amount_from, expected_amount_to } as Partial<Order>;
+}
+
+export const NOT_PARKED = { offers: [], candidates: [] };
+
+export const timeNow = (): string => new Date().toISOString();
+
+export const conflictOver = (order: Order): TestQuestion => ({
+  ...{ parked: 'conflict', reason: 'the service has another order with this id', order },
+});
+
+/** Returns how a worker sees an order of the service. */
+export function seenAs({ type, input: { order: request } }: TestOrder, order: Order): Seen {
+  const { hard: differences, soft } = echoDifferences(type, request, order);
+  return seenIn({ type, request }, { kind: 'found', order, differences, soft });
+}
+
+/** Returns the question about an order that was not created. Sets the order that the service shows. */
+export function questionOf(
+  order: TestOrder,
+  { parked: code, reason = 'the test says so', order: fields }: TestQuestion,
+  rates: Rates,
+): { asked: ParkQuestion; conflict: Conflict | undefined } {
+  const { type, input } = order;
+  const created = createdOrder(type, input.order, rates);
+  const isConflict = code === 'conflict';
+  if (isConflict || fields) order.shown = { ...created, ...(isConflict && anotherOf(created)), ...fields };
+  const seen = isConflict && order.shown ? seenAs(order, order.shown) : undefined;
+  const conflict = seen?.kind === 'conflict' ? seen : undefined;
+  const mayResend = !isDoubt(code) || !lateness(input);
+  const { expected_amount_from: amount, currency_from: currency } = created;
+  const asked: ParkQuestion = {
+    ...{ code, reason, allowed: QUESTIONS[code].filter((action) => action !== 'resend' || mayResend) },
+    ...(conflict && { candidates: conflict.candidates }),
+    ...(code === 'over-cap' && { toApprove: { amount, currency } }),
+  };
+  return { asked, conflict };
+}
