@@ -5,7 +5,7 @@ import { Batches } from './client/batch/batches.js';
 import { Schedules } from './client/batch/schedules.js';
 import { type BookProgress, type BookReads, exportBook } from './client/books/export-book.js';
 import { OurOrders } from './client/books/our-orders.js';
-import type { WaitOptions } from './client/bounded.js';
+import { refuseUnknown, type WaitOptions } from './client/bounded.js';
 import { checkOrder } from './client/check-order.js';
 import { accepted, type CheckOptions, checkOrderInput } from './client/checked-input.js';
 import {
@@ -56,8 +56,8 @@ const CREATE_TIMEOUT_MS = 60_000;
 
 /** `afterEnd`: selects the look-ups after the end, which ask an operator about a change. */
 export interface HandleOptions {
-  account?: string;
-  afterEnd?: boolean;
+  account?: string | undefined;
+  afterEnd?: boolean | undefined;
 }
 
 /** Options of an export. `timeoutMs`: limit of each read. */
@@ -117,11 +117,11 @@ export class PaymentOrders {
    * After an abort or a time-out it may have started: call again with the same id, never another.
    */
   async start<T extends OrderType>(type: T, input: OrderInput<T>, options: StartOptions = {}): Promise<OrderHandle> {
-    const { again, formatChecks, timeoutMs, signal } = options;
+    const { again, formatChecks, ...wait } = options;
     const checked = checkOrderInput(type, input, { formatChecks });
     const start = again ? startOrderAgain : startOrder;
     const served = servedLately(this.#client, checked.account ?? DEFAULT_ACCOUNT);
-    const about = { subject: 'order', id: checked.order.order_id, timeoutMs, signal } as const;
+    const about = { subject: 'order', id: checked.order.order_id, ...wait } as const;
     const call = () => start(this.#client, type, checked);
     const handle = await waitWithin(this.#client, about, call, async () => {
       await requireTemporal(this.#client, unanswered(checked));
@@ -154,12 +154,14 @@ export class PaymentOrders {
   }
 
   /** Returns the handle of an order. Sends no request: an unknown id shows at the first call. */
-  order(orderId: string, { account = DEFAULT_ACCOUNT, afterEnd }: HandleOptions = {}): OrderHandle {
+  order(orderId: string, { account = DEFAULT_ACCOUNT, afterEnd, ...others }: HandleOptions = {}): OrderHandle {
+    refuseUnknown(others);
     return this.#handle(account, orderId, orderWorkflowId(account, orderId), afterEnd);
   }
 
   /** Returns the handle of a received order by its order_uuid. Sends no request. */
-  received(orderUuid: string, { account = DEFAULT_ACCOUNT, afterEnd }: HandleOptions = {}): OrderHandle {
+  received(orderUuid: string, { account = DEFAULT_ACCOUNT, afterEnd, ...others }: HandleOptions = {}): OrderHandle {
+    refuseUnknown(others);
     return this.#handle(account, orderUuid, receivedWorkflowId(account, orderUuid), afterEnd);
   }
 

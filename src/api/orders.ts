@@ -117,10 +117,10 @@ function handleOf(
   orders: PaymentOrders,
   caller: Caller,
   id: string,
-  { received, ...query }: HandleOptions & { received?: boolean },
+  { received, account, afterEnd }: HandleOptions & { received?: boolean },
 ): OrderHandle {
-  allowedAccount(caller, query.account);
-  return received ? orders.received(id, query) : orders.order(id, query);
+  allowedAccount(caller, account);
+  return received ? orders.received(id, { account, afterEnd }) : orders.order(id, { account, afterEnd });
 }
 
 /** Adds the routes that list and show orders. */

@@ -87,7 +87,7 @@ export class Accounts {
     account: string,
     update: typeof STOP_ACCOUNT_UPDATE | typeof RESUME_ACCOUNT_UPDATE,
     instruction: Instruction,
-    { signer, timeoutMs = ANSWER_TIMEOUT_MS, signal }: SignOptions & WaitOptions = {},
+    { signer, timeoutMs = ANSWER_TIMEOUT_MS, ...wait }: SignOptions & WaitOptions = {},
   ): Promise<void> {
     const client = this.#client;
     if (!ACCOUNT_FORMAT.test(account)) {
@@ -113,7 +113,7 @@ export class Accounts {
         throw error instanceof WorkflowUpdateFailedError ? refused(messageOf(error.cause)) : error;
       }
     };
-    const about = { subject: 'account', id: account, timeoutMs, signal } as const;
+    const about = { subject: 'account', id: account, ...wait, timeoutMs } as const;
     return waitWithin(client, about, told, () => throwNoWorker(client, update));
   }
 

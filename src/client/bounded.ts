@@ -20,8 +20,19 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 /** The server ends a request this long after the caller has stopped waiting. */
 const SERVER_SLACK_MS = 1_000;
 
-/** Returns the limit, at most what timers support. Throws InvalidInputError. */
-function limitOf({ timeoutMs, signal }: WaitOptions): number | undefined {
+/** Throws InvalidInputError if a call was given options that it does not have. */
+export function refuseUnknown(others: object): void {
+  const unknown = Object.entries(others).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  if (unknown.length === 0) return;
+  throw new InvalidInputError(unknown.map((field) => ({ field, reason: 'unknown option' })));
+}
+
+/**
+ * Returns the limit, at most what timers support. Throws InvalidInputError, also for other names:
+ * a method takes its own options out, and passes the rest.
+ */
+function limitOf({ timeoutMs, signal, ...others }: WaitOptions): number | undefined {
+  refuseUnknown(others);
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new InvalidInputError([{ field: 'signal', reason: 'must be an AbortSignal' }]);
   }

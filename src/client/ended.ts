@@ -40,10 +40,10 @@ const endedSchema = filterSchema
 /** Returns the next ended orders, each at least once. Throws InvalidInputError. */
 export async function endedOrders(
   client: Client,
-  { after, from, account, accounts, limit: pageSize = DEFAULT_LIMIT }: EndedFilter,
+  { after, from, account, accounts, limit: pageSize = DEFAULT_LIMIT, ...others }: EndedFilter,
 ): Promise<EndedOrders> {
   const fromMs = from instanceof Date ? from.getTime() : from;
-  accepted(checkedBy(endedSchema, { account, from: fromMs, limit: pageSize }));
+  accepted(checkedBy(endedSchema, { account, from: fromMs, limit: pageSize, ...others }));
   const list = `${orderQuery({ account, accounts })} AND ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`;
   let at: FeedPosition = { from: fromMs, start: fromMs, counts: {}, seen: [] };
   if (after !== undefined) {

@@ -83,16 +83,18 @@ export abstract class RemoteRun<W extends Workflow> {
   readonly attached?: boolean | undefined;
   // Private, so that a logged handle does not contain the client's credentials.
   readonly #client: Client;
-  readonly #about: RunOptions;
+  readonly #about: Pick<RunOptions, 'subject' | 'id' | 'account'>;
+  readonly #started: string | undefined;
   #isKnown: boolean;
 
-  constructor(client: Client, about: RunOptions) {
+  constructor(client: Client, { workflowId, attached, started, ...about }: RunOptions) {
     this.account = about.account;
-    this.workflowId = about.workflowId;
-    this.attached = about.attached;
+    this.workflowId = workflowId;
+    this.attached = attached;
     this.#client = client;
     this.#about = about;
-    this.#isKnown = about.attached !== undefined;
+    this.#started = started;
+    this.#isKnown = attached !== undefined;
   }
 
   protected get client(): Client {
@@ -129,12 +131,12 @@ export abstract class RemoteRun<W extends Workflow> {
   }
 
   /** Returns the answer of a query. Throws NoWorkerError if no worker answers within 15 s. */
-  ask<T>(query: string, { timeoutMs = ANSWER_TIMEOUT_MS, signal }: WaitOptions = {}): Promise<T> {
-    return this.within({ timeoutMs, signal }, () => this.run.query<T>(query));
+  ask<T>(query: string, { timeoutMs = ANSWER_TIMEOUT_MS, ...wait }: WaitOptions = {}): Promise<T> {
+    return this.within({ ...wait, timeoutMs }, () => this.run.query<T>(query));
   }
 
   /** Sends an update and returns its answer. Throws RefusedError with the reason, NoWorkerError. */
-  tell<T>(update: string, argument: object, { timeoutMs = ANSWER_TIMEOUT_MS, signal }: WaitOptions = {}): Promise<T> {
+  tell<T>(update: string, argument: object, { timeoutMs = ANSWER_TIMEOUT_MS, ...wait }: WaitOptions = {}): Promise<T> {
     const options = { args: [argument] as [object], updateId: randomUUID() };
     const { subject, id } = this.#about;
     const request = update === DECIDE_UPDATE ? 'decision' : 'instruction';
@@ -151,12 +153,12 @@ export abstract class RemoteRun<W extends Workflow> {
         throw refusal('it has ended');
       }
     };
-    return this.within({ timeoutMs, signal }, call, update);
+    return this.within({ ...wait, timeoutMs }, call, update);
   }
 
   /** Returns the workflow's result. Throws as `wait` does. */
   result(options?: WaitOptions): Promise<WorkflowResultType<W>> {
-    const { workflowId, started } = this.#about;
+    const [workflowId, started] = [this.workflowId, this.#started];
     const result = () =>
       started ? resultOfNewest<W>(this.client, workflowId, started) : resultOfRun<W>(this.client, workflowId);
     return this.wait(result, options);
@@ -213,14 +215,15 @@ type About = { subject: FailedError['subject']; id?: string } & Partial<Pick<Run
 /** Waits for an answer and throws the library's errors. `over` runs when `timeoutMs` is over. */
 export async function waitWithin<T>(
   client: Client,
-  { timeoutMs, signal, ...about }: About & WaitOptions,
+  { subject, id, account, ...wait }: About & WaitOptions,
   call: () => Promise<T>,
   over: () => T | Promise<T>,
 ): Promise<T> {
   try {
-    return await bounded(client, { timeoutMs, signal }, call, over);
+    return await bounded(client, wait, call, over);
   } catch (error) {
-    if (timeoutMs === undefined || !isNobodyAnswering(error)) throw await explained(client, about, error);
+    const about = { subject, ...(id !== undefined && { id }), ...(account !== undefined && { account }) };
+    if (wait.timeoutMs === undefined || !isNobodyAnswering(error)) throw await explained(client, about, error);
   }
   return over();
 }

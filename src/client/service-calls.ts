@@ -73,7 +73,7 @@ async function askWorker<T>(
   account: string,
   staticSummary: string,
   args: [input: object, bytes?: Uint8Array],
-  { timeoutMs = READ_TIMEOUT_MS, signal }: WaitOptions = {},
+  { timeoutMs = READ_TIMEOUT_MS, ...wait }: WaitOptions = {},
 ): Promise<T> {
   requireFormat('account', account, ACCOUNT_FORMAT);
   const execute = () =>
@@ -86,7 +86,7 @@ async function askWorker<T>(
       workflowExecutionTimeout: READ_TIMEOUT_MS,
     });
   const answer = () => Promise.race([execute(), refuseUnserved(client, account)]);
-  return waitWithin(client, { subject: 'read', id: account, timeoutMs, signal }, answer, () => throwNoWorker(client));
+  return waitWithin(client, { subject: 'read', id: account, ...wait, timeoutMs }, answer, () => throwNoWorker(client));
 }
 
 function requireSameAddress({ address: wanted }: DepositAddressInput, { address: found }: DepositAddressResult): void {
@@ -106,7 +106,7 @@ type AddressWorkflow = (input: DepositAddressInput) => Promise<DepositAddressRes
 export async function createDepositAddress(
   client: Client,
   request: DepositAddressInput,
-  { timeoutMs = ADDRESS_TIMEOUT_MS, signal }: WaitOptions = {},
+  { timeoutMs = ADDRESS_TIMEOUT_MS, ...wait }: WaitOptions = {},
 ): Promise<DepositAddressResult> {
   const { account = DEFAULT_ACCOUNT, ref, address } = request;
   requireFormat('account', account, ACCOUNT_FORMAT);
@@ -124,7 +124,7 @@ export async function createDepositAddress(
     });
     return resultOfRun<AddressWorkflow>(client, workflowId);
   };
-  const about = { subject: 'address', id: ref, timeoutMs, signal } as const;
+  const about = { subject: 'address', id: ref, ...wait, timeoutMs } as const;
   const result = await waitWithin(client, about, create, async () => {
     await requireTemporal(client);
     throw new FailedError('address', ref, SERVICE_UNAVAILABLE, `no address yet; the creation of "${ref}" may continue`);

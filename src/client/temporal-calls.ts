@@ -16,6 +16,7 @@ import {
   InternalWorkflowStartOptionsSymbol,
 } from '@temporalio/client/lib/internal.js';
 import { ApplicationFailure, NamespaceNotFoundError } from '@temporalio/common';
+import { messageOf } from '../contract/failures.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
 import {
   GRPC,
@@ -68,9 +69,14 @@ function unreachable(client: Client, reason: string, unanswered?: string): Tempo
   return new TemporalUnreachableError(address, client.options.namespace, because);
 }
 
+/** Returns true for gRPC's error of a call after the end of its connection. */
+const isClosed = (error: unknown): boolean =>
+  error instanceof Error && [error, error.cause].some((one) => messageOf(one) === 'Channel has been shut down');
+
 /** Returns the library's error for a connection error of the SDK, and others unchanged. */
 export async function translated(client: Client, error: unknown, unanswered?: string): Promise<unknown> {
   if (error instanceof NamespaceNotFoundError) return unreachable(client, 'no such namespace');
+  if (isClosed(error)) return unreachable(client, 'the connection was closed by `close()`: connect again', unanswered);
   const status = grpcStatus(error);
   if (!status) return error;
   if (UNREACHABLE.includes(status.code)) return unreachable(client, status.details, unanswered);
@@ -82,10 +88,10 @@ export async function translated(client: Client, error: unknown, unanswered?: st
 export async function callTemporal<T>(
   client: Client,
   call: () => Promise<T>,
-  { timeoutMs = CALL_TIMEOUT_MS, signal, unanswered }: CallOptions = {},
+  { timeoutMs = CALL_TIMEOUT_MS, unanswered, ...wait }: CallOptions = {},
 ): Promise<T> {
   try {
-    return await bounded(client, { timeoutMs, signal }, call, () => {
+    return await bounded(client, { ...wait, timeoutMs }, call, () => {
       throw unreachable(client, `no answer in ${timeoutMs} ms`, unanswered);
     });
   } catch (error) {

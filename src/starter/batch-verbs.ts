@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type BatchHandle, wantsPerson } from '../client/batch/batch-handle.js';
 import type { BatchRowEntry, BatchRowPage } from '../client/batch/batch-rows.js';
+import type { CheckOptions } from '../client/checked-input.js';
 import type { SignOptions } from '../client/signing.js';
 import type { BatchApproval, BatchInstruction, BatchResult, BatchState } from '../contract/batch/batch.js';
 import { MAX_ROW_PAGE } from '../contract/batch/files.js';
@@ -51,6 +52,8 @@ function followed({ self }: StarterIo, handle: BatchHandle): Followed<BatchState
 const STARTING =
   'checking every row; if this command is stopped, the batch may have been started: the same command again is safe';
 
+const checksOf = ({ formatChecks }: CheckOptions): CheckOptions => ({ formatChecks });
+
 const withStartOptions = (command: Command): Command =>
   withBatchOptions(
     withFormatChecks(command)
@@ -68,7 +71,7 @@ function addPlanAndStart(batch: Command, io: StarterIo, verbs: Verbs): void {
   verbs.add(withStartOptions(plan), async (connect, path: string, options: BatchStartOptions) => {
     const input = await readBatchInput(io, path, options);
     const { batches } = await connect();
-    const planned = await whileShowing(io.stderr, 'checking every row', () => batches.plan(input, options));
+    const planned = await whileShowing(io.stderr, 'checking every row', () => batches.plan(input, checksOf(options)));
     return { exitCode: EXIT.done, json: { plan: planned }, text: `${planText(planned)}\nnothing was started` };
   });
   const start = batch
@@ -80,7 +83,10 @@ function addPlanAndStart(batch: Command, io: StarterIo, verbs: Verbs): void {
     async (connect, path: string, options: BatchStartOptions & { wait?: true; timeout?: number }) => {
       const input = await readBatchInput(io, path, options);
       const { batches } = await connect();
-      const batch = followed(io, await whileShowing(io.stderr, STARTING, () => batches.start(input, options)));
+      const batch = followed(
+        io,
+        await whileShowing(io.stderr, STARTING, () => batches.start(input, checksOf(options))),
+      );
       const report = await reportOfStart(batch);
       if (!options.wait) return report;
       print(io.stderr, `${report.text}\n`);
@@ -152,7 +158,7 @@ export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): vo
     batch.command(name).description(description).argument('<batch_id>', 'the id that `batch start` printed');
   const add = (command: Command, act: (handle: BatchHandle, options: ToldOptions) => Promise<Report>): void =>
     verbs.add(command, async (connect, batchId: string, options: ToldOptions) =>
-      act((await connect()).batches.handle(batchId, options), options),
+      act((await connect()).batches.handle(batchId, { account: options.account }), options),
     );
   const approve = verb('approve', 'approve exactly the plan with this digest')
     .requiredOption('--digest <digest>', 'of the plan, as `batch show` shows it')

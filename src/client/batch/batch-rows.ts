@@ -4,6 +4,7 @@ import { MAX_ROW_PAGE, type RowId } from '../../contract/batch/files.js';
 import type { FieldError } from '../../contract/failures.js';
 import { orderWorkflowId, quoted } from '../../contract/names.js';
 import { maskWallets } from '../../contract/wallets.js';
+import { refuseUnknown } from '../bounded.js';
 import { InvalidInputError } from '../errors.js';
 import { toEntry } from '../list-orders.js';
 import { askAboutFiles } from '../service-calls.js';
@@ -32,7 +33,8 @@ export interface BatchRowFilter {
   limit?: number | undefined;
 }
 
-function checkedFilter({ cursor = '0', limit = 100 }: BatchRowFilter): { after: number; limit: number } {
+function checkedFilter({ cursor = '0', limit = 100, ...others }: BatchRowFilter): { after: number; limit: number } {
+  refuseUnknown(others);
   const errors: FieldError[] = [];
   if (!/^\d{1,6}$/.test(cursor)) errors.push({ field: 'cursor', reason: 'must be the cursor of the page before' });
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_ROW_PAGE) {

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { BatchFile, BatchInput, BatchPlan } from '../../contract/batch/batch.js';
 import type { BatchFormat, BatchUpload, UploadState } from '../../contract/batch/files.js';
 import { DEFAULT_ACCOUNT, defaultBatchId } from '../../contract/names.js';
-import { bounded, type WaitOptions } from '../bounded.js';
+import { bounded, refuseUnknown, type WaitOptions } from '../bounded.js';
 import { type CheckOptions, checkBatchInput } from '../checked-input.js';
 import { InvalidInputError } from '../errors.js';
 import { throwNoWorker } from '../temporal-calls.js';
@@ -36,8 +36,8 @@ export class Batches {
    * Checks all rows and returns their plan; more than 200 rows or 50,000 bytes are uploaded as a
    * file. Throws InvalidInputError, FailedError (bad rows by line, missing file) and NoWorkerError.
    */
-  plan(input: BatchStart, options: CheckOptions & WaitOptions = {}): Promise<BatchPlan> {
-    return this.#within(options, async () => planBatch(this.#client, await this.#accepted(input, options)));
+  plan(input: BatchStart, { formatChecks, ...wait }: CheckOptions & WaitOptions = {}): Promise<BatchPlan> {
+    return this.#within(wait, async () => planBatch(this.#client, await this.#accepted(input, { formatChecks })));
   }
 
   /**
@@ -45,9 +45,9 @@ export class Batches {
    * runs again; rows that have an order are not paid twice. After an abort or a time-out, start the
    * same batch again.
    */
-  start(input: BatchStart, options: CheckOptions & WaitOptions = {}): Promise<BatchHandle> {
-    return this.#within(options, async () => {
-      const given = await this.#accepted(input, options);
+  start(input: BatchStart, { formatChecks, ...wait }: CheckOptions & WaitOptions = {}): Promise<BatchHandle> {
+    return this.#within(wait, async () => {
+      const given = await this.#accepted(input, { formatChecks });
       const { batchId, file } = given;
       const fromRows = input.rows !== undefined;
       if (batchId !== undefined && (file === undefined || file.sha256 !== undefined)) {
@@ -94,7 +94,8 @@ export class Batches {
   }
 
   /** Returns the handle of a batch. Sends no request: an unknown id shows at the first call. */
-  handle(batchId: string, { account = DEFAULT_ACCOUNT }: { account?: string } = {}): BatchHandle {
+  handle(batchId: string, { account = DEFAULT_ACCOUNT, ...others }: { account?: string } = {}): BatchHandle {
+    refuseUnknown(others);
     return new BatchHandle(this.#client, account, batchId);
   }
 }
