@@ -20,6 +20,7 @@ import { RECONCILE_SCENARIOS } from './replay/reconcile-scenarios.js';
 import { SCENARIOS, type Scenario } from './replay/scenarios.js';
 import { scheduledBatchScenarios } from './replay/scheduled-batch-scenarios.js';
 import { SIGNED_SCENARIOS, writeApprovers } from './replay/signed-scenarios.js';
+import { STOP_SCENARIOS } from './replay/stop-scenarios.js';
 
 /** How the ids of follow-ups end, and their files' names. */
 const FOLLOW_UPS = [
@@ -72,6 +73,7 @@ const all = [
   ...FOLLOWER_SCENARIOS,
   ...BULK_SCENARIOS,
   ...FUNDS_SCENARIOS,
+  ...STOP_SCENARIOS,
   unwritableScenario(join(batchDir, 'reports')),
   ...RECONCILE_SCENARIOS,
   ...scheduledBatchScenarios(batchDir),

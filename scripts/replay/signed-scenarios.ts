@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchHandle } from '../../src/client/batch/batch-handle.js';
 import { startBatch } from '../../src/client/batch/start-batch.js';
 import type { BatchPhase, BatchState } from '../../src/contract/batch/batch.js';
+import { accountStopWorkflowId } from '../../src/contract/names.js';
 import { input, type Scenario } from './scenarios.js';
 
 const newKey = (): KeyObject => generateKeyPairSync('ed25519').privateKey;
@@ -71,6 +72,19 @@ export const SIGNED_SCENARIOS: readonly Scenario[] = [
       await batch.resume({ by: 'bob', reason: 'recorded' }, { signer: KEYS.bob });
       await batch.result();
       return batch.workflowId;
+    },
+  },
+  {
+    name: 'signed-stop',
+    alone: true,
+    run: async ({ orders, client }) => {
+      const recorded = { by: 'ann', reason: 'recorded' };
+      await orders.accounts.stop('default', recorded).catch(() => undefined);
+      await orders.accounts.stop('default', recorded, { signer: KEYS.ann });
+      await orders.accounts.resume('default', recorded, { signer: KEYS.ann });
+      const stop = client.workflow.getHandle(accountStopWorkflowId('default'));
+      await stop.result();
+      return stop.workflowId;
     },
   },
 ];

@@ -8,12 +8,12 @@ import { isFollowUp } from '../identity.js';
 import { close, failureOf, startLookUpsAfterEnd } from '../order/end.js';
 import { emit } from '../order/events.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
-import { isReset, mayHaveSent, type OrderRun } from '../order/state.js';
+import { isReset, type OrderRun } from '../order/state.js';
 import { applyOutcome, record } from './apply-outcome.js';
 import { askPerson, closedAs, look, rejected } from './ask-person.js';
 import { attemptCreate, delayHasPassed, doubtOfReset, latestSendIsOver } from './attempt.js';
 import { awaitFunds } from './await-funds.js';
-import { type Facts, isCallbackNew, type Ours, type Seen, seenIn } from './facts.js';
+import { type Facts, isCallbackNew, type Ours, type Seen, seenIn, wasEverInDoubt } from './facts.js';
 import { type Action, nextAction } from './next-action.js';
 
 /** Longest look-up before an end: one request, and a second one if the worker of the first was lost. */
@@ -147,7 +147,7 @@ async function lookOnce(create: Create, action: Extract<Action, { do: 'look' }>)
 
 /** Waits until the account is resumed. Costs no history, and raises no attention. */
 async function untilResumed(run: OrderRun, why: string): Promise<undefined> {
-  enterPhase(run, mayHaveSent(run) ? 'uncertain' : 'creating', why);
+  enterPhase(run, wasEverInDoubt(run.facts) ? 'uncertain' : 'creating', why);
   const summary = 'The account is stopped: until it is resumed';
   await ask(run, { summary }, ({ awaitResume }) => awaitResume({ account: run.account }));
   record(run, { kind: 'resumed' });

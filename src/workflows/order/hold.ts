@@ -5,15 +5,17 @@ import { HOLD_UPDATE } from '../../contract/names.js';
 import type { OrderState } from '../../contract/order/messages.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { record } from '../create/apply-outcome.js';
+import { wasEverInDoubt } from '../create/facts.js';
 import { instructionProblem } from '../instruction.js';
 import { otherRun, required, takeSigned } from '../signed.js';
 import { orderState } from './show.js';
-import { mayHaveSent, type OrderRun } from './state.js';
+import { isReset, type OrderRun } from './state.js';
 
 /** Longest wait for the answer of a create that a worker had when the hold came. */
 const UNDER_WAY_MS = 8_000;
 
 const NOT_HELD = 'Nothing is held. Cancel it: then nothing more is sent without a decision';
+const MAY_BE_SENT = `it may have been sent. ${NOT_HELD}`;
 
 /** Sets the update that holds an unsent order until a person releases or refuses it. */
 export function setHold(run: OrderRun): void {
@@ -21,7 +23,8 @@ export function setHold(run: OrderRun): void {
     description: 'Holds an order that is not sent yet. Then decide: release or refuse. {"by", "reason"}',
     validator: (raw) => {
       const sent = withoutNulls(raw);
-      const reason = refusal(run, sent) ?? otherRun(sent);
+      // Only here: a replay asks no validator, so a reset run takes the hold of the run before.
+      const reason = refusal(run, sent) ?? (isReset() ? MAY_BE_SENT : undefined) ?? otherRun(sent);
       if (reason) refuse(reason);
     },
   });
@@ -39,7 +42,7 @@ function refusal(run: OrderRun, sent: BatchInstruction | undefined): string | un
 function sentAlready(run: OrderRun): string | undefined {
   if (run.phase === 'done' || run.failure) return 'it has ended';
   if (run.order) return `it was sent: the service has it as order ${run.order.order_uuid}. ${NOT_HELD}`;
-  return mayHaveSent(run) ? `it may have been sent. ${NOT_HELD}` : undefined;
+  return wasEverInDoubt(run.facts) ? MAY_BE_SENT : undefined;
 }
 
 async function takeHold(run: OrderRun, { signature, by, reason, runId }: BatchInstruction): Promise<OrderState> {
