@@ -83,7 +83,7 @@ export class TemporalUi {
     // A second, closed dialog of this name stands in the page.
     const dialog = this.#page.locator('dialog[open]');
     await dialog.getByRole('button', { name: 'Select an Update' }).click();
-    await this.#page.getByRole('option', { name: update }).click();
+    await this.#page.getByRole('option', { name: new RegExp(`^\\s*${update}\\b`) }).click();
     await dialog.locator('.cm-content').click();
     await this.#page.keyboard.insertText(json);
     // The editor lays the text out anew when it is left, which moves the button away from under the pointer.

@@ -1,5 +1,11 @@
 import type { BatchRowEntry } from '../client/batch/batch-rows.js';
-import type { BatchPlan, BatchProgress, BatchResult, BatchState, ReportFile } from '../contract/batch/batch.js';
+import {
+  amountsLeft,
+  type BatchPlan,
+  type BatchResult,
+  type BatchState,
+  type ReportFile,
+} from '../contract/batch/batch.js';
 import { decimal, decimalOrZero, toAmount } from '../contract/money.js';
 import { keyFor, named, ofAccount, optionsOf, rowsText, suggested } from './text.js';
 
@@ -70,15 +76,6 @@ const amountsText = (amounts: Readonly<Record<string, string>>): string =>
     .map(([currency, amount]) => `${amount} ${currency}`)
     .join(', ');
 
-/** Returns the planned amounts without what was paid out. */
-export function amountsLeft(plan: BatchPlan, moved: BatchProgress['moved']): Record<string, string> {
-  const left = plan.currencies.map(({ currency, total }) => {
-    const amount = decimal(total).minus(decimalOrZero(moved[currency]));
-    return [currency, toAmount(amount.lt(0) ? decimal('0') : amount)];
-  });
-  return Object.fromEntries(left);
-}
-
 /** Returns a progress line: how far the batch is, and what was paid. */
 export function batchLine(state: BatchState | undefined): string {
   if (!state) return 'no worker answers; the batch waits';
@@ -129,6 +126,7 @@ export function batchStateText(state: BatchState): string {
     ['rows', rows],
     ['paid', amountsText(progress.moved)],
     ['still to pay (incl. fees)', plan && amountsText(amountsLeft(plan, progress.moved))],
+    ['sha256', plan?.sha256],
     ['digest', plan?.digest],
   ]);
   // A person decides by this before anything is sent: policies, sums, fees, balances and warnings.

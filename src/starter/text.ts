@@ -50,17 +50,27 @@ const markRows = ({ reference, metadata = {} }: CallerMarks): Row[] => [
   ...Object.entries(metadata).map(([name, value]): Row => [`metadata ${name}`, value]),
 ];
 
+const paymentRows = ({ payment = {} }: OrderState): Row[] => [
+  ['payment', payment.amount],
+  ['to', payment.payee],
+  ['left', payment.left],
+  ['description', payment.description],
+  ['batch', payment.batchId],
+];
+
 /** Returns the state of an order as text. */
 export function stateText(orderId: string, state: OrderState): string {
   const { attention } = state;
   const words = attention && attentionWords(attention.code as OrderAttention, state.decisions);
   return named([
     ['order', orderId],
+    ...paymentRows(state),
     ...markRows(state),
     ['phase', `${state.phase}, revision ${state.revision}`],
     ['run', state.runId],
     ['status', state.status ?? 'not known yet'],
     ['waiting for', state.waitingFor],
+    ...decidedRows(state.decided),
     ['cancelled', state.cancelRequested && CANCEL_REQUESTED],
     ['attention', attention && `${attention.reason} (since ${attention.since})`],
     ['never', words?.never],
@@ -77,6 +87,9 @@ function decisionText({ action, amount, currency, differences, kind, as, by, rea
     .join(' ');
   return `${action}${way && ` ${way}`} by ${maskWords(by)}: ${maskWords(reason)}`;
 }
+
+const decidedRows = (decided: readonly DecisionRecord[] = []): Row[] =>
+  decided.map((decision) => ['decided', `${decisionText(decision)} (${decision.at})`]);
 
 /** Returns the result of an order as text. */
 export function resultText(orderId: string, result: OrderResult): string {
@@ -95,7 +108,7 @@ export function resultText(orderId: string, result: OrderResult): string {
     ],
     ['left unknown', result.remainderUnknown],
     ['compensation', compensation && Object.values(compensation).join(', ')],
-    ['decisions', result.decisions?.map(decisionText).join('; ')],
+    ...decidedRows(result.decisions),
   ]);
 }
 

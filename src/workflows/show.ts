@@ -24,7 +24,7 @@ const comparable = (value: unknown): unknown => (value instanceof Date ? value.g
 export function attentionAttributes(code: AttentionCode | undefined, amount?: string): SearchAttributeUpdatePair[] {
   const known = workflowInfo().typedSearchAttributes;
   const before = known.get(searchAttribute.attentionReason) === code && known.get(searchAttribute.attentionSince);
-  const isShown = code !== undefined && amount !== undefined && AMOUNT_SHOWN.test(amount) && !holdsWallet(amount);
+  const isShown = code !== undefined && isShownAmount(amount);
   return [
     { key: searchAttribute.needsAttention, value: code !== undefined },
     { key: searchAttribute.attentionReason, value: code ?? null },
@@ -37,6 +37,9 @@ export function attentionAttributes(code: AttentionCode | undefined, amount?: st
 const AMOUNT_SHOWN =
   /^(?:\d{1,24}(?:\.\d{1,24})? )?[A-Za-z0-9_]{1,20}(?: → (?:\d{1,24}(?:\.\d{1,24})? )?[A-Za-z0-9_]{1,20})?$/;
 
+export const isShownAmount = (amount: string | undefined): amount is string =>
+  amount !== undefined && AMOUNT_SHOWN.test(amount) && !holdsWallet(amount);
+
 /** Why a page names a command instead of an argument to paste. */
 export const WHY_BY_COMMAND = {
   signed: 'since this account takes signed decisions only',
@@ -44,6 +47,33 @@ export const WHY_BY_COMMAND = {
 } satisfies Record<OnlyByCommand, string>;
 
 export const timeShown = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+
+/** Returns a text of others as code, so that it cannot look like a part of the page. */
+export const literal = (text: string): string => `\`${text.replace(/[`\s]+/g, ' ').trim() || '-'}\``;
+
+/**
+ * UTF-8 bytes of a page. The UI loads a page by its address, and proxies refuse addresses above
+ * 8 KB; most characters of a page need one or two bytes there.
+ */
+const MAX_PAGE_BYTES = 4_500;
+
+/** The UI measures a page without its outer margins, and cuts the last line by them. */
+const ROOM = '\u00a0';
+
+/** Returns a page of the UI. If it is too long, its longest sentence is cut, never a decision. */
+export function page(lines: readonly string[]): string {
+  const shown = [...lines];
+  const excess = () => new TextEncoder().encode(shown.join('\n\n')).length - MAX_PAGE_BYTES;
+  for (let over = excess(); over > 0; over = excess()) {
+    const [longest] = shown.filter((line) => !line.includes('\n')).sort((a, b) => b.length - a.length);
+    if (longest === undefined || longest.length < MIN_LINE) break;
+    const kept = Math.max(MIN_LINE - 2, longest.length - over - 1);
+    shown[shown.indexOf(longest)] = `${longest.slice(0, kept).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  }
+  return [...shown, ROOM].join('\n\n');
+}
+
+const MIN_LINE = 200;
 
 /** Returns JSON to paste, in lines that a narrow panel does not break. */
 export function pasteable(lines: readonly object[]): string {

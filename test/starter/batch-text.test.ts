@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type BatchPlan, type BatchResult, type BatchState, NONE_ENDED } from '../../src/contract/batch/batch.js';
 import {
   amountsLeft,
+  type BatchPlan,
+  type BatchResult,
+  type BatchState,
+  NONE_ENDED,
+} from '../../src/contract/batch/batch.js';
+import {
   batchCommands,
   batchLine,
   batchResultText,

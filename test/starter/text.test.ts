@@ -94,7 +94,9 @@ describe('the result', () => {
     // Its follow-up has paid it.
     expect(text).toMatch(/^was left +0.50 usd unpaid$/m);
     expect(text).toMatch(/^compensation +finish, done, w-1.r1, completed$/m);
-    expect(text).toMatch(/^decisions +resend by ann: looked; approve 686\.04 usd by ben: meant$/m);
+    expect(text).toMatch(
+      /^decided +resend by ann: looked \(now\)\ndecided +approve 686\.04 usd by ben: meant \(now\)$/m,
+    );
   });
 });
 

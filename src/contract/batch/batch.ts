@@ -1,7 +1,7 @@
-import type { BatchInstruction, BatchProgress, BatchState } from '../../shapes/batch-schemas.js';
+import type { BatchInstruction, BatchPlan, BatchProgress, BatchState } from '../../shapes/batch-schemas.js';
 import type { BatchInput } from '../../validation/input-schemas.js';
 import { maskName } from '../masking.js';
-import type { Amount } from '../money.js';
+import { type Amount, decimal, decimalOrZero, toAmount } from '../money.js';
 
 export type {
   BatchApproval,
@@ -61,6 +61,15 @@ export type BatchOutcomes = Record<keyof typeof NONE_ENDED | 'notStarted', numbe
 /** Returns true for a progress; heartbeats of other activities reach the same workflow. */
 export const isProgress = (value: unknown): value is BatchProgress =>
   typeof value === 'object' && value !== null && 'taken' in value && 'open' in value && 'outcomes' in value;
+
+/** Returns the planned amounts without what was paid out. */
+export function amountsLeft({ currencies }: BatchPlan, moved: BatchProgress['moved']): AmountsByCurrency {
+  const left = currencies.map(({ currency, total }) => {
+    const amount = decimal(total).minus(decimalOrZero(moved[currency]));
+    return [currency, toAmount(amount.lt(0) ? decimal('0') : amount)];
+  });
+  return Object.fromEntries(left);
+}
 
 /** `by` of a batch's own pause or stop. */
 export const BY_ITSELF = 'the batch itself';

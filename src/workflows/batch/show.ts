@@ -1,5 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
 import {
+  amountsLeft,
   type BatchChoice,
   type BatchInterruption,
   type BatchPhase,
@@ -9,7 +10,7 @@ import {
 } from '../../contract/batch/batch.js';
 import { maskName } from '../../contract/masking.js';
 import { DEFAULT_ACCOUNT, searchAttribute } from '../../contract/names.js';
-import { attentionAttributes, pasteable, show, WHY_BY_COMMAND } from '../show.js';
+import { attentionAttributes, literal, page, pasteable, show, WHY_BY_COMMAND } from '../show.js';
 import { emitWaiting } from './events.js';
 import { attentionOf, batchChoices } from './rules.js';
 import type { BatchRun } from './state.js';
@@ -39,15 +40,15 @@ function totalOf({ plan }: BatchRun): string | undefined {
 
 /** Current details of the Temporal UI. Everyone may read them, so they contain no wallet. */
 function batchDetails(run: BatchRun): string {
-  return [
+  return page([
     ...attentionDetails(run),
     ...whatToDo(run),
     `**${run.phase}** · waiting for ${run.waitingFor}`,
     ...people(run),
-    ...(run.plan ? planned(run.plan, run.progress) : []),
+    ...(run.plan ? planned(run, run.plan) : []),
     ...(run.plan && run.sendingSince ? [progressed(run.plan, run.progress)] : []),
     ...(run.batchId ? [whereToLook(run)] : []),
-  ].join('\n\n');
+  ]);
 }
 
 const NEVER = 'Never pay these rows in another way, nor under other order ids';
@@ -80,7 +81,7 @@ function whatToDo(run: BatchRun): string[] {
   const { phase, stopped } = run;
   if (stopped) return ['Nothing to decide: orders that were started are followed to their end.'];
   const choices = batchChoices(run, workflowInfo().runId);
-  const first = run.paused ? 'correct the cause of the pause' : 'compare plan and file';
+  const first = run.paused ? 'correct the cause of the pause' : 'compare the plan, and the file by its sha256';
   if (choices.length > 0) return [`**To do**: ${first}. ${HOW}`, ...choices.map((one) => choiceShown(run, one))];
   return phase === 'sending' ? [WHILE_SENDING] : [];
 }
@@ -97,15 +98,30 @@ function choiceShown({ batchId, account }: BatchRun, { update, does, argument, o
   return `\`${update}\` ${does}; on the command line, ${WHY_BY_COMMAND[onlyByCommand]}: \`payment-orders batch show ${batchId}${of}\` prints the command.`;
 }
 
-function planned({ rows, currencies, warnings, warningCount, digest }: BatchPlan, { moved }: BatchProgress): string[] {
-  const head = ['currency', 'rows', 'total', 'paid out', 'fees (estimate)', 'balance before', 'after', 'missing'];
-  const lines = currencies.slice(0, SHOWN).map((plan) => {
-    const { currency, total, fee, balanceBefore, balanceAfter, shortfall } = plan;
+function planned({ input, progress: { moved } }: BatchRun, plan: BatchPlan): string[] {
+  const { rows, currencies, warnings, warningCount, digest, sha256 } = plan;
+  const left = amountsLeft(plan, moved);
+  const head = [
+    'currency',
+    'rows',
+    'total',
+    'paid out',
+    'left',
+    'fees (estimate)',
+    'balance before',
+    'after',
+    'missing',
+  ];
+  const lines = currencies.slice(0, SHOWN).map((one) => {
+    const { currency, total, fee, balanceBefore, balanceAfter, shortfall } = one;
     const unsure = [fee, balanceBefore, balanceAfter].map((amount) => amount ?? 'unknown');
-    return [currency, plan.rows, total, moved[currency] ?? '0', ...unsure, shortfall ? `**${shortfall}**` : 'none'];
+    const paid = [moved[currency] ?? '0', left[currency] ?? '0'];
+    return [currency, one.rows, total, ...paid, ...unsure, shortfall ? `**${shortfall}**` : 'none'];
   });
+  const source = input.file ? `the file ${literal(maskName(input.file.path))}` : 'rows given at the start';
   return [
-    `Plan of ${rows} rows, digest \`${digest}\``,
+    `Plan of ${rows} rows, started by ${literal(maskName(String(input.startedBy)))}, digest \`${digest}\``,
+    `From ${source}, sha256 \`${sha256}\``,
     table(head, lines),
     ...(warningCount > 0 ? [`${warningCount} warnings, such as: ${warnings[0]?.reason ?? ''}`] : []),
   ];

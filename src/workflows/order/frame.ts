@@ -32,7 +32,9 @@ import { refusal } from './decision.js';
 import { countEnd, startLookUpsAfterEnd } from './end.js';
 import { emit } from './events.js';
 import { setHold } from './hold.js';
-import { currentDetails, enterDone, orderState, showCancelled } from './show.js';
+import { currentDetails } from './page.js';
+import { paymentOf } from './payment.js';
+import { enterDone, orderState, showCancelled } from './show.js';
 import { type OrderRun, openReceivedRun, openRun } from './state.js';
 
 type Steps<Result = OrderResult> = (run: OrderRun) => Promise<Result>;
@@ -175,7 +177,9 @@ function setHandlers(run: OrderRun): void {
     },
     { description: 'Something may have changed: look the order up now. The argument is ignored.' },
   );
-  setHandler(defineQuery<OrderState>(ORDER_STATE_QUERY), () => orderState(run), {
+  // Only the query shows the payment, because histories keep the answers of updates.
+  const shown = (): OrderState => ({ ...orderState(run), payment: paymentOf(run) });
+  setHandler(defineQuery<OrderState>(ORDER_STATE_QUERY), shown, {
     description: 'Phase, revision, status, order, attention with the actions that may be decided, last look-up.',
   });
   setHandler(defineUpdate<Order>(CREATED_UPDATE), () => orderOrFailure(run, () => run.order), {

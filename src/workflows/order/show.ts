@@ -1,33 +1,24 @@
 import { condition, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { OrderAttention } from '../../contract/attention.js';
-import { attentionWords, ITS_UUID, SENT_WORDS } from '../../contract/attention.js';
-import {
-  ACCOUNT_FORMAT,
-  DEFAULT_ACCOUNT,
-  parseAfterEndWorkflowId,
-  parseReceivedWorkflowId,
-  REFERENCE_FORMAT,
-  searchAttribute,
-} from '../../contract/names.js';
+import { ACCOUNT_FORMAT, REFERENCE_FORMAT, searchAttribute } from '../../contract/names.js';
 import type {
   ApprovedAmount,
   Attention,
   DecideAction,
-  DecisionChoice,
   OrderPhase,
   OrderState,
   TakenDecision,
 } from '../../contract/order/messages.js';
 import { orderSides, whatMoves } from '../../contract/order/types.js';
-import type { OnlyByCommand } from '../../contract/signature.js';
 import { maskWallets } from '../../contract/wallets.js';
 import type { Offer } from '../compensation/offers.js';
 import type { Candidate } from '../create/facts.js';
-import { attentionAttributes, isKeyword, pasteable, show, timeShown, WHY_BY_COMMAND } from '../show.js';
+import { attentionAttributes, isKeyword, show } from '../show.js';
 import { decisionsOf, recordOf } from './decision.js';
 import { emitAttention } from './events.js';
 import { marksOf } from './marks.js';
-import { mayHaveSent, type OrderRun } from './state.js';
+import { currentDetails } from './page.js';
+import type { OrderRun } from './state.js';
 
 /** Operators search for these phases; all others are open. */
 const searchedStatus = ({ phase, funds }: OrderRun): string => {
@@ -114,6 +105,7 @@ export function orderState(run: OrderRun): OrderState {
     attention: run.attention,
     ...(run.facts.cancelled && { cancelRequested: true }),
     decisions: decisionsOf(run),
+    ...(run.decisions.length > 0 && { decided: run.decisions }),
     ...(run.strictest.onlyByCommand && { onlyByCommand: run.strictest.onlyByCommand }),
     lastLookupAt: lastLookUpAtMs === undefined ? null : new Date(lastLookUpAtMs).toISOString(),
     ...marksOf(run),
@@ -166,80 +158,6 @@ function attributesOfInput(run: OrderRun) {
     { key: searchAttribute.batchId, value: input?.batchId },
     { key: searchAttribute.reference, value: marksOf(run).reference, format: REFERENCE_FORMAT },
   ].flatMap(({ key, value, format }) => (isKeyword(value, format) ? [{ key, value }] : []));
-}
-
-/**
- * Returns the current details of the Temporal UI, most important first. They contain no wallet,
- * e-mail or client data, because everyone may read them.
- */
-export function currentDetails(run: OrderRun): string {
-  const { attention, order, notes } = run;
-  const { reference } = marksOf(run);
-  return [
-    ...(attention ? attentionDetails(run, attention) : []),
-    ...(attention || !order ? [] : known(run)),
-    `**${run.phase}** · waiting for ${run.waitingFor}`,
-    ...(reference === undefined ? [] : [`**Reference**: \`${reference}\``]),
-    ...(notes ? [`Skipped or failed checks: ${notes.join('; ')}`] : []),
-    ...(order?.unreadable ? [`Fields of the service that cannot be read: ${order.unreadable.join(', ')}`] : []),
-  ].join('\n\n');
-}
-
-function attentionDetails(run: OrderRun, { code, reason, since }: Attention): string[] {
-  const choices = decisionsOf(run);
-  const { never, todo } = attentionWords(code as OrderAttention, choices);
-  return [
-    `**${never}**`,
-    ...known(run),
-    `**Why** (since ${timeShown(since)}): ${reason}`,
-    `**To do**: ${todo} ${choices.length > 0 ? howToDecide(run) : nothingToDecide(run)}`,
-    ...choices.map((choice) => choiceShown(choice, run.strictest.onlyByCommand)),
-  ];
-}
-
-/** Returns whether money was sent. Nothing is sent for a receipt. */
-function known(run: OrderRun): string[] {
-  const { order, attention } = run;
-  if (order) return [`**At the service**: \`${order.status}\`, order \`${order.order_uuid}\``];
-  if (parseReceivedWorkflowId(workflowInfo().workflowId) || ofEnded()) return [];
-  if (mayHaveSent(run)) return [`**Sent**: ${SENT_WORDS.perhaps}`];
-  // The attempt stays queued, and its attention stays until it has ended.
-  if (attention?.code === 'account-not-served') return [`**Sent**: ${SENT_WORDS.unlessTaken}`];
-  return [`**Sent**: ${SENT_WORDS.nothing}`];
-}
-
-const ofEnded = () => parseAfterEndWorkflowId(workflowInfo().workflowId);
-
-const nothingToDecide = ({ phase }: OrderRun): string =>
-  `No decision is possible: the order ${phase === 'done' ? 'has ended' : 'continues by itself'}.`;
-
-function howToDecide(run: OrderRun): string {
-  if (!run.strictest.onlyByCommand)
-    return 'Then send the update `decide` with one of these, and your own words in place of what stands in `<>`:';
-  const { orderId, account } = run;
-  const about = ofEnded();
-  const received = parseReceivedWorkflowId(about?.ended ?? workflowInfo().workflowId);
-  const id = received ? `${received.orderUuid} --received` : (about?.orderId ?? orderId);
-  const name = `${id}${about ? ' --after-end' : ''}`;
-  const of = account === DEFAULT_ACCOUNT ? '' : ` --account ${account}`;
-  return `Then decide on the command line, ${WHY_BY_COMMAND[run.strictest.onlyByCommand]}: \`payment-orders order show ${name}${of}\` prints the commands.`;
-}
-
-/** Returns what a choice does and, if possible, the argument to paste. */
-function choiceShown({ does, needs, decision }: DecisionChoice, onlyByCommand?: OnlyByCommand): string {
-  const { action, amount, currency, kind, as, order_uuid, differences, by, reason, revision, runId } = decision;
-  const what = `**${action}** ${does}`;
-  if (onlyByCommand) return what;
-  // The UI shows no wallets.
-  if (needs && needs !== 'order_uuid') return `${what}; it needs \`${needs}\` besides, on the command line`;
-  const lines = [
-    { action, amount, currency, kind, as },
-    { order_uuid: needs ? ITS_UUID : order_uuid },
-    { differences },
-    { by, reason },
-    { revision, runId },
-  ];
-  return `${what}\n${pasteable(lines)}`;
 }
 
 /**

@@ -1,0 +1,104 @@
+import { workflowInfo } from '@temporalio/workflow';
+import { attentionWords, ITS_UUID, type OrderAttention, SENT_WORDS } from '../../contract/attention.js';
+import { maskWords } from '../../contract/masking.js';
+import { DEFAULT_ACCOUNT, parseAfterEndWorkflowId, parseReceivedWorkflowId } from '../../contract/names.js';
+import type { Attention, DecisionChoice } from '../../contract/order/messages.js';
+import type { OnlyByCommand } from '../../contract/signature.js';
+import { literal, page, pasteable, timeShown, WHY_BY_COMMAND } from '../show.js';
+import { decisionsOf } from './decision.js';
+import { paymentOf } from './payment.js';
+import { mayHaveSent, type OrderRun } from './state.js';
+
+/**
+ * Returns the current details of the Temporal UI, most important first. They contain no wallet,
+ * e-mail or client data, because everyone may read them.
+ */
+export function currentDetails(run: OrderRun): string {
+  const { attention, order, notes } = run;
+  const { reference } = paymentOf(run);
+  return page([
+    ...(attention ? attentionDetails(run, attention) : []),
+    ...(attention || !order ? [] : known(run)),
+    `**${run.phase}** · waiting for ${run.waitingFor}`,
+    ...decided(run),
+    ...(attention || reference === undefined ? [] : [`**Reference**: ${literal(reference)}`]),
+    ...(notes ? [`Skipped or failed checks: ${notes.join('; ')}`] : []),
+    ...(order?.unreadable ? [`Fields of the service that cannot be read: ${order.unreadable.join(', ')}`] : []),
+  ]);
+}
+
+function attentionDetails(run: OrderRun, { code, reason, since }: Attention): string[] {
+  const choices = decisionsOf(run);
+  const { never, todo } = attentionWords(code as OrderAttention, choices);
+  return [
+    `**${never}**`,
+    ...known(run),
+    ...payment(run),
+    `**Why** (since ${timeShown(since)}): ${reason}`,
+    `**To do**: ${todo} ${choices.length > 0 ? howToDecide(run) : nothingToDecide(run)}`,
+    ...choices.map((choice) => choiceShown(choice, run.strictest.onlyByCommand)),
+  ];
+}
+
+function payment(run: OrderRun): string[] {
+  const { amount, payee, left, description, reference, batchId, startedBy } = paymentOf(run);
+  const more = Object.entries({ left, description, reference, batch: batchId, 'started by': startedBy });
+  const shown = [
+    ...(amount ? [`${literal(amount)}${payee ? ` to ${literal(payee)}` : ''}`] : []),
+    ...more.flatMap(([name, text]) => (text === undefined ? [] : [`${name} ${literal(text)}`])),
+  ];
+  return shown.length === 0 ? [] : [`**Payment**: ${shown.join(' · ')}`];
+}
+
+/** Returns the newest decision, which the next person has to know. */
+function decided({ decisions }: OrderRun): string[] {
+  const last = decisions.at(-1);
+  if (!last) return [];
+  const { action, by, at, reason } = last;
+  return [`**Decided**: ${action} by ${literal(maskWords(by))} (${timeShown(at)}): ${literal(maskWords(reason))}`];
+}
+
+/** Returns whether money was sent. Nothing is sent for a receipt. */
+function known(run: OrderRun): string[] {
+  const { order, attention } = run;
+  if (order) return [`**At the service**: \`${order.status}\`, order \`${order.order_uuid}\``];
+  if (parseReceivedWorkflowId(workflowInfo().workflowId) || ofEnded()) return [];
+  if (mayHaveSent(run)) return [`**Sent**: ${SENT_WORDS.perhaps}`];
+  // The attempt stays queued, and its attention stays until it has ended.
+  if (attention?.code === 'account-not-served') return [`**Sent**: ${SENT_WORDS.unlessTaken}`];
+  return [`**Sent**: ${SENT_WORDS.nothing}`];
+}
+
+const ofEnded = () => parseAfterEndWorkflowId(workflowInfo().workflowId);
+
+const nothingToDecide = ({ phase }: OrderRun): string =>
+  `No decision is possible: the order ${phase === 'done' ? 'has ended' : 'continues by itself'}.`;
+
+function howToDecide(run: OrderRun): string {
+  if (!run.strictest.onlyByCommand)
+    return 'Then send the update `decide` with one of these, and your own words in place of what stands in `<>`:';
+  const { orderId, account } = run;
+  const about = ofEnded();
+  const received = parseReceivedWorkflowId(about?.ended ?? workflowInfo().workflowId);
+  const id = received ? `${received.orderUuid} --received` : (about?.orderId ?? orderId);
+  const name = `${id}${about ? ' --after-end' : ''}`;
+  const of = account === DEFAULT_ACCOUNT ? '' : ` --account ${account}`;
+  return `Then decide on the command line, ${WHY_BY_COMMAND[run.strictest.onlyByCommand]}: \`payment-orders order show ${name}${of}\` prints the commands.`;
+}
+
+/** Returns what a choice does and, if possible, the argument to paste. */
+function choiceShown({ does, needs, decision }: DecisionChoice, onlyByCommand?: OnlyByCommand): string {
+  const { action, amount, currency, kind, as, order_uuid, differences, by, reason, revision, runId } = decision;
+  const what = `**${action}** ${does}`;
+  if (onlyByCommand) return what;
+  // The UI shows no wallets.
+  if (needs && needs !== 'order_uuid') return `${what}; it needs \`${needs}\` besides, on the command line`;
+  const lines = [
+    { action, amount, currency, kind, as },
+    { order_uuid: needs ? ITS_UUID : order_uuid },
+    { differences },
+    { by, reason },
+    { revision, runId },
+  ];
+  return `${what}\n${pasteable(lines)}`;
+}
