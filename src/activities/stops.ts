@@ -9,7 +9,8 @@ import { comeBackIn } from './failures.js';
 
 /** Maximum age of what a worker knows at a send. With the send itself, a stop works within 2 s. */
 const FRESH_MS = 1_000;
-const READ_WITHIN_MS = 5_000;
+/** A slower read is too old at its end. */
+const READ_WITHIN_MS = 1_500;
 
 /** Waiting orders ask again after this time, and no faster than that in one worker. */
 const [ASK_AGAIN_MS, BETWEEN_MS] = [2_000, 40];

@@ -39,6 +39,9 @@ const NONE: Left = {
   late: 0,
   form: 0,
   short: 0,
+  rule: 0,
+  stop: 0,
+  hold: 0,
 };
 
 const isSent = (world: World, before: World): boolean => world.sends.length > before.sends.length;
@@ -55,6 +58,18 @@ const INVARIANTS: readonly ((world: World, before: World, code: Code) => string 
   (world, before) =>
     isSent(world, before) && before.late && !before.facts.absence?.permitted?.late
       ? 'sent late though nobody permitted a late one'
+      : undefined,
+  (world, before) => (isSent(world, before) && before.stopped ? 'sent while the account is stopped' : undefined),
+  (world, before) => (isSent(world, before) && before.held ? 'sent while a person holds it' : undefined),
+  (world, before) =>
+    isSent(world, before) && before.facts.blocked ? 'sent although a rule or its funds forbid it' : undefined,
+  (world, before) =>
+    isSent(world, before) && before.cancelled && !before.facts.absence?.permitted?.cancelled
+      ? 'sent although it was cancelled'
+      : undefined,
+  (world, _, code) =>
+    world.ended === undefined && world.facts.notSent?.isStopped && actionOf(world, code).do === 'attempt'
+      ? 'tries to send before the resume'
       : undefined,
   (world, _, code) =>
     world.ended === undefined && world.facts.closing && actionOf(world, code).do === 'ask'
@@ -206,7 +221,10 @@ const COMBINATIONS: Record<string, Partial<Left> & { isPayout?: false }> = {
   'an account that nobody knows': { lose: 1, restart: 1, refuse: 1, accept: 1, cancel: 1, decision: 1 },
   'a time that passes': { late: 1, restart: more, accept: 1, cancel: 1, decision: 1 },
   'an id of two payments': { another: 1, refuse: more, accept: 1, callback: more, cancel: 1, decision: 1 },
-  'a short balance': { short: 2, restart: more, reset: 1, accept: 1, cancel: 1, decision: 1 },
+  'a short balance': { short: 1 + more, restart: more, reset: 1, accept: 1, cancel: 1, decision: 1 },
+  'a rule': { rule: 2, hold: 1, refuse: more, cancel: 1, accept: 1, decision: 2 },
+  'a stop': { stop: 1 + more, accept: 0, reset: 1, cancel: 1, decision: 1 },
+  'a hold': { hold: 1, accept: 0, short: 1, refuse: more, reset: 1, cancel: 1, decision: 1 },
   'a refusal': { refuse: 1, accept: 1, callback: 1, cancel: more, decision: 1 },
 };
 

@@ -64,6 +64,10 @@ export interface World {
   cancelled?: true;
   /** The time at which it was to start has passed, or its latest send time. */
   late?: 'delayed' | 'over';
+  /** The account is stopped. */
+  stopped?: true;
+  /** A person holds it, and none has let it be sent since. */
+  held?: true;
   callbackDue?: true;
   /** A callback came. */
   isCalled?: true;
@@ -92,7 +96,10 @@ export type Disturbance =
   | 'another'
   | 'late'
   | 'form'
-  | 'short';
+  | 'short'
+  | 'rule'
+  | 'stop'
+  | 'hold';
 
 /** One thing that happens, in words, and what the world is after it. */
 export interface Step {
@@ -146,12 +153,12 @@ const note = (world: World, code: Code, ...outcomes: Outcome[]): World => ({
 /** What happens next: events of the world outside, and what the run's next action may come to. */
 export function stepsOf(world: World, code: Code): Step[] {
   if (world.ended !== undefined) return [];
-  return [...disturbances(world), ...progress(world, code)];
+  return [...disturbances(world, code), ...progress(world, code)];
 }
 
 type Happening = readonly [what: Disturbance, event: string, isPossible: boolean, world: (spent: World) => World];
 
-function disturbances(world: World): Step[] {
+function disturbances(world: World, code: Code): Step[] {
   const { nowMs, sends, frozen, left, another } = world;
   const wasSent = sends.length > 0;
   const happenings: Happening[] = [
@@ -186,6 +193,8 @@ function disturbances(world: World): Step[] {
       ],
     ),
     ['another', 'another payment takes its id', !another, (spent) => ({ ...spent, another: true })],
+    ['stop', 'the account is stopped', !world.stopped, (spent) => ({ ...spent, stopped: true })],
+    ['hold', 'a person holds it', mayHold(world), (spent) => hold(spent, code)],
     ['cancel', 'it is cancelled', !world.cancelled, (spent) => ({ ...spent, cancelled: true })],
     [
       'reset',
@@ -199,7 +208,8 @@ function disturbances(world: World): Step[] {
       'Temporal is restored from before the create',
       wasSent,
       (spent) => ({
-        ...without(spent, 'laterMs'),
+        // A hold is forgotten with everything else.
+        ...without(without(spent, 'laterMs'), 'held'),
         facts: openFacts(undefined, world.isPayout),
         witness: false,
         restoredAtMs: nowMs,
@@ -215,6 +225,7 @@ function disturbances(world: World): Step[] {
   const possible = happenings.filter(([what, , isPossible]) => isPossible && left[what] > 0);
   return [
     ...arrivals(world),
+    ...(world.stopped ? [{ event: 'the account is resumed', world: without(world, 'stopped') }] : []),
     ...possible.map(([what, event, , change]): Step => ({ event, world: change(spend(world, what)) })),
   ];
 }
@@ -229,10 +240,25 @@ function arrivals(world: World): Step[] {
   });
 }
 
-function without(world: World, key: 'laterMs' | 'callbackDue' | 'cancelled' | 'frozen'): World {
+function without(world: World, key: 'laterMs' | 'callbackDue' | 'cancelled' | 'frozen' | 'stopped' | 'held'): World {
   const { [key]: _, ...rest } = world;
   return rest as World;
 }
+
+/** Only what nobody may have sent is held. */
+const mayHold = (world: World): boolean =>
+  !world.held && !world.facts.found && world.facts.everDoubted.length === 0 && world.run === world.firstRun;
+
+const hold = (world: World, code: Code): World => ({
+  ...note(world, code, { kind: 'blocked', by: 'hold', why: 'held' }),
+  held: true,
+});
+
+/** A hold that comes in the same moment as another step; none if nobody can hold it. */
+const heldMeanwhile = (world: World, code: Code, steps: (held: World) => Step[]): Step[] =>
+  world.left.hold > 0 && mayHold(world)
+    ? steps(hold(spend(world, 'hold'), code)).map(({ event, world }) => ({ event: `held as ${event}`, world }))
+    : [];
 
 const placeOf = ({ sends }: World): Doubt['place'] => (sends.some(({ elsewhere }) => elsewhere) ? 'unknown' : 'asked');
 
@@ -244,7 +270,7 @@ function startAgain(world: World): World {
     place: placeOf(world),
     said: 'an earlier run may have sent it',
   };
-  const { before: _, ...rest } = without(world, 'cancelled');
+  const { before: _, ...rest } = without(without(world, 'cancelled'), 'held');
   return { ...rest, facts: openFacts(undefined, world.isPayout, doubt), run, firstRun: run, answeredIn: run };
 }
 
@@ -274,17 +300,29 @@ function progress(before: World, code: Code): Step[] {
       return [{ event: 'it takes the order', world: { ...world, ended: 'taken' } }];
     case 'end':
       return [ending(world, action.as, code)];
-    case 'attempt':
-      return attempts(world, action.permission, code);
+    case 'attempt': {
+      const steps = (from: World) => attempts(from, action.permission, code);
+      return [...steps(world), ...heldMeanwhile(world, code, steps)];
+    }
     case 'look':
+      if (action.why === 'waited' && world.facts.notSent?.isStopped) {
+        // A run that waits learns only of the resume.
+        return world.stopped
+          ? []
+          : [{ event: 'it hears of the resume', world: note(world, code, { kind: 'resumed' }) }];
+      }
       return readings(world).map(({ seen, event }) => ({
         event: `a look shows ${event}`,
         world: answered(world, code, seen, () => ({ kind: 'seen', seen })),
       }));
     case 'prove absence':
       return proofs(world, code);
-    case 'await funds':
-      return [{ event: 'it gets its funds', world: note(world, code, { kind: 'unblocked' }) }];
+    case 'await funds': {
+      const steps = (from: World): Step[] => [
+        { event: 'it gets its funds', world: note(from, code, { kind: 'unblocked' }) },
+      ];
+      return [...steps(world), ...heldMeanwhile(world, code, steps)];
+    }
     case 'ask':
       return asked(world, action.about, code);
   }
@@ -374,6 +412,22 @@ const passed = (world: World): World => ({
   ),
 });
 
+/** The balance or a rule holds it back: it waits in the line of its account, asks, or is refused. */
+function blockedSteps(world: World, permission: string, code: Code): Step[] {
+  const blocked = (what: 'short' | 'rule', event: string, blocked: NonNullable<Facts['blocked']>): Step[] =>
+    world.left[what] > 0 ? [{ event, world: note(spend(world, what), code, { kind: 'blocked', ...blocked }) }] : [];
+  return [
+    ...(permission === 'first'
+      ? [
+          ...blocked('short', 'it has to wait for funds', { by: 'short', why: 'short', waits: true }),
+          ...blocked('short', 'the balance is short', { by: 'short', why: 'short', waits: false }),
+        ]
+      : []),
+    ...blocked('rule', 'a rule asks for a person', { by: 'policy', why: 'policy' }),
+    ...blocked('rule', 'a rule refuses it', { by: 'stale', why: 'stale' }),
+  ];
+}
+
 function attempts(world: World, permission: string, code: Code): Step[] {
   const at = world.nowMs;
   const isReset = world.run !== world.firstRun;
@@ -395,13 +449,11 @@ function attempts(world: World, permission: string, code: Code): Step[] {
   if (isReset && permittedIn !== `${world.run}`) {
     return [...steps, { event: 'the gate finds that the run was reset', world: note(told, code, resetDoubt(world)) }];
   }
-  // The balance does not cover it: it asks, or waits in the line of its account.
-  if (permission === 'first' && world.left.short > 0) {
-    for (const waits of [true, false]) {
-      const outcome: Outcome = { kind: 'blocked', by: 'short', why: 'short', waits };
-      const event = waits ? 'it has to wait for funds' : 'the balance is short';
-      steps.push({ event, world: note(spend(told, 'short'), code, outcome) });
-    }
+  steps.push(...blockedSteps(told, permission, code));
+  // Asked last, right before the send. What is written then is on its way, as of a worker that stands still.
+  if (world.stopped) {
+    const outcome: Outcome = { kind: 'stopped', why: 'stopped' };
+    return [...steps, { event: 'the gate finds that the account is stopped', world: note(told, code, outcome) }];
   }
   if (world.left.send === 0) return steps;
   const sending = {
@@ -479,12 +531,19 @@ function decisions(world: World, about: Asked, code: Code): Step[] {
   if (about.kind === 'conflict' && about.conflict.ours.length > 0) return steps;
   const closing: Outcome = { kind: 'closing', by: 'ann', atMs: world.nowMs };
   const closed: Step = { event: 'an operator closes it as absent', world: note(decided, code, closing) };
-  if (about.kind === 'short') {
-    const refused: Outcome = { ...closing, refused: 'short' };
+  if (about.kind === 'short' || about.kind === 'policy' || about.kind === 'held') {
+    const refused: Outcome = { ...closing, refused: about.kind };
+    const sent = (from: World): Step[] => [
+      { event: 'an operator lets it be sent', world: note(from, code, { kind: 'unblocked' }) },
+    ];
+    const released = note(without(decided, 'held'), code, { kind: 'released' });
     return [
       { event: 'an operator refuses it', world: note(decided, code, refused) },
-      { event: 'an operator lets it be sent', world: note(decided, code, { kind: 'unblocked' }) },
-      { event: 'an operator lets it wait for funds', world: note(decided, code, { kind: 'awaits' }) },
+      ...(about.kind === 'held' ? [{ event: 'an operator releases it', world: released }] : sent(decided)),
+      ...(about.kind === 'held' ? [] : heldMeanwhile(decided, code, sent)),
+      ...(about.kind === 'short'
+        ? [{ event: 'an operator lets it wait for funds', world: note(decided, code, { kind: 'awaits' }) }]
+        : []),
     ];
   }
   const mayResend = (about.kind === 'uncertain' || about.kind === 'notSent') && executed(world) === 0 && !isOpen(world);

@@ -61,7 +61,10 @@ export async function confirmSend(
   if (await isCopied?.().catch(tooOld)) {
     throw new GivenUpError({ kind: 'uncertain', reason: 'this attempt is a copy of one that may have sent' });
   }
-  const [why] = await Promise.all([stopsOf(deps, account).why(), confirmAttempt(details)]).catch(tooOld);
+  const stops = stopsOf(deps, account);
+  await Promise.all([stops.why(), confirmAttempt(details)]).catch(tooOld);
+  // Read again if the confirmation took long.
+  const why = await stops.why().catch(tooOld);
   if (why) throw new GivenUpError(stopped(why));
   const late = await times?.tooLate();
   if (late) throw new GivenUpError(late);

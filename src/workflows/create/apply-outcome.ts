@@ -27,6 +27,8 @@ export type Outcome =
   /** An operator permits a send, in the run `readIn`. */
   | { kind: 'permitted'; readIn: string }
   | { kind: 'unblocked' }
+  /** A person releases a held order. */
+  | { kind: 'released' }
   /** An operator lets an order that is short of funds wait for them. */
   | { kind: 'awaits' }
   | { kind: 'closing'; by: string; refused?: string; atMs: number }
@@ -65,12 +67,8 @@ export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
       const rounds = budget[name] > 1 ? ` (${budget[name]} rounds)` : '';
       return { ...facts, looked: false, budget, notSent: { why: asks ? `${why}${rounds}` : why, waitMs, asks } };
     }
-    case 'blocked': {
-      const { kind: _, ...blocked } = outcome;
-      // A person's hold stays. After its release, the next attempt finds the cap or rule again.
-      const isHeld = facts.blocked?.by === 'hold' && outcome.by !== 'stale';
-      return { ...facts, looked: false, blocked: isHeld ? facts.blocked : blocked };
-    }
+    case 'blocked':
+      return block(facts, outcome);
     case 'stopped':
       return { ...facts, looked: false, notSent: { why: outcome.why, waitMs: 0, asks: false, isStopped: true } };
     case 'resumed':
@@ -80,7 +78,10 @@ export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
     case 'permitted':
       return permit(facts, outcome);
     case 'unblocked':
-      return without(facts, 'blocked', 'notSent', 'refused');
+      // Funds or an approval that came with the hold do not end it.
+      return isHeld(facts) ? facts : without(facts, 'blocked', 'notSent', 'refused');
+    case 'released':
+      return without(facts, 'blocked', 'notSent');
     case 'awaits':
       return facts.blocked ? { ...facts, blocked: { ...facts.blocked, waits: true } } : facts;
     case 'closing':
@@ -95,6 +96,15 @@ export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
       return { ...facts, absence: { ...facts.absence, control: outcome.control } };
   }
 }
+
+const isHeld = ({ blocked }: Facts): boolean => blocked?.by === 'hold';
+
+/** A person's hold stays. After its release, the next attempt finds the cap or rule again. */
+const block = (facts: Facts, { kind: _, ...blocked }: Extract<Outcome, { kind: 'blocked' }>): Facts => ({
+  ...facts,
+  looked: false,
+  blocked: isHeld(facts) && blocked.by !== 'stale' ? facts.blocked : blocked,
+});
 
 function without<K extends keyof Facts>(facts: Facts, ...keys: K[]): Omit<Facts, K> & Partial<Pick<Facts, K>> {
   const rest = { ...facts };
@@ -178,7 +188,7 @@ function inDoubt(facts: Facts, doubt: Doubt): Facts {
     place: LEAST_KNOWN_FIRST.find((place) => place === doubt.place || place === before?.place) ?? 'unknown',
   };
   return {
-    ...restartProof(without(facts, 'refused', 'notSent', 'blocked'), merged),
+    ...restartProof(without(facts, 'refused', 'notSent', ...(isHeld(facts) ? [] : ['blocked' as const])), merged),
     doubt: merged,
     everDoubted: [...facts.everDoubted, merged],
   };

@@ -79,7 +79,7 @@ async function outcomeOf(
     case 'refuse':
       return { kind: 'closing', by, refused: asked.reason, atMs };
     case 'release':
-      return { kind: 'unblocked' };
+      return { kind: 'released' };
     case 'approve':
       if (about.kind === 'short') {
         run.funds.isGranted = true;

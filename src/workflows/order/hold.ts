@@ -14,8 +14,8 @@ import { isReset, type OrderRun } from './state.js';
 /** Longest wait for the answer of a create that a worker had when the hold came. */
 const UNDER_WAY_MS = 8_000;
 
+const HELD_IF_NOT = 'If it was not, it is held: look at its state in a minute';
 const NOT_HELD = 'Nothing is held. Cancel it: then nothing more is sent without a decision';
-const MAY_BE_SENT = `it may have been sent. ${NOT_HELD}`;
 
 /** Sets the update that holds an unsent order until a person releases or refuses it. */
 export function setHold(run: OrderRun): void {
@@ -24,7 +24,7 @@ export function setHold(run: OrderRun): void {
     validator: (raw) => {
       const sent = withoutNulls(raw);
       // Only here: a replay asks no validator, so a reset run takes the hold of the run before.
-      const reason = refusal(run, sent) ?? (isReset() ? MAY_BE_SENT : undefined) ?? otherRun(sent);
+      const reason = refusal(run, sent) ?? (isReset() ? mayBeSent(run) : undefined) ?? otherRun(sent);
       if (reason) refuse(reason);
     },
   });
@@ -34,15 +34,16 @@ function refuse(reason: string): never {
   throw ApplicationFailure.nonRetryable(reason, 'Refused');
 }
 
-function refusal(run: OrderRun, sent: BatchInstruction | undefined): string | undefined {
-  const isHeld = run.facts.blocked?.by === 'hold' && 'it is held already';
-  return sentAlready(run) ?? (isHeld || instructionProblem(sent));
-}
+const isHeld = ({ facts }: OrderRun): boolean => facts.blocked?.by === 'hold';
+const mayBeSent = (run: OrderRun): string => `it may have been sent. ${isHeld(run) ? HELD_IF_NOT : NOT_HELD}`;
+
+const refusal = (run: OrderRun, sent: BatchInstruction | undefined): string | undefined =>
+  sentAlready(run) ?? (isHeld(run) ? 'it is held already' : instructionProblem(sent));
 
 function sentAlready(run: OrderRun): string | undefined {
   if (run.phase === 'done' || run.failure) return 'it has ended';
   if (run.order) return `it was sent: the service has it as order ${run.order.order_uuid}. ${NOT_HELD}`;
-  return wasEverInDoubt(run.facts) ? MAY_BE_SENT : undefined;
+  return wasEverInDoubt(run.facts) ? mayBeSent(run) : undefined;
 }
 
 async function takeHold(run: OrderRun, { signature, by, reason, runId }: BatchInstruction): Promise<OrderState> {
@@ -56,7 +57,7 @@ async function takeHold(run: OrderRun, { signature, by, reason, runId }: BatchIn
   // A worker that has the create finds the hold right before it sends, or has sent already.
   const isOver = () => !run.isAttempting || run.failure !== undefined;
   if (!isOver()) await condition(isOver, UNDER_WAY_MS, { summary: 'Was it sent before the hold?' });
-  const late = sentAlready(run);
+  const late = sentAlready(run) ?? (run.isAttempting ? mayBeSent(run) : undefined);
   if (late) refuse(late);
   return orderState(run);
 }

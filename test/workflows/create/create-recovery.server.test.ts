@@ -89,7 +89,7 @@ describe('a create that the service refuses with 400', () => {
     const error = await lab.orders
       .order(orderId)
       .result()
-      .then(String, (reason: unknown) => reason);
+      .then(JSON.stringify, (reason: unknown) => reason);
     expect(error).toBeInstanceOf(FailedError);
     expect(error).toMatchObject({ type: 'OrderRejected', id: orderId });
     const { message } = error as FailedError;
