@@ -117,6 +117,20 @@ describe('an order that the balance does not cover', () => {
       expect(creates(order.orderId)).toBe(1);
     });
 
+    test('stays held when its funds come, and is paid once after the release', async () => {
+      setBalance('50');
+      const order = await start('held', { whenShort: 'wait' });
+      await isShort(order);
+      await order.handle.hold({ by: 'Ann Smith', reason: 'is the payee right?' });
+      setBalance('102');
+      await parkedFor(order.handle, 'held by Ann Smith');
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      expect([await waitingFor(order), creates(order.orderId)]).toEqual(['a decision', 0]);
+      await decideNow(order.handle, 'release');
+      expect(await order.handle.result()).toMatchObject({ outcome: 'completed' });
+      expect(creates(order.orderId)).toBe(1);
+    });
+
     test('is canceled by a cancel, and nothing is sent', async () => {
       setBalance('50');
       const order = await start('wait', { whenShort: 'wait' });
