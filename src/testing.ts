@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
+import type { BatchInput } from './contract/batch/batch.js';
 import { eventHeaders, eventKeyOf } from './contract/event-signature.js';
 import type { EventData, EventKind } from './contract/events.js';
 import { SERVICE_REJECTED } from './contract/failures.js';
@@ -10,13 +11,13 @@ import { ORDER_TYPES, type OrderType, workflowTypeOf } from './contract/order/ty
 import type { Balances, Rates, ServiceReadInput } from './contract/service-objects.js';
 import { type OrderHandle, PaymentOrders, type StartOptions } from './index.js';
 import { TestBatches } from './testing/batches.js';
-import type { Terms } from './testing/before-send.js';
+import { type Terms, waitsForFunds } from './testing/before-send.js';
 import { findingsOf } from './testing/check.js';
 import { checkEnding, requireOneOf, type TestEnding } from './testing/endings.js';
+import { named, notInDouble } from './testing/lacks.js';
 import { DEFAULT_RATES } from './testing/rates.js';
 import { accountOf, type Run } from './testing/run.js';
 import { FAULTS, type Fault } from './testing/runs.js';
-import { notInDouble } from './testing/temporal.js';
 
 export type { TestEnding } from './testing/endings.js';
 export type { Fault } from './testing/runs.js';
@@ -82,7 +83,7 @@ class TestLibrary extends PaymentOrders {
 }
 
 class Double extends TestBatches {
-  readonly orders = new TestLibrary(this.client);
+  readonly orders = named(new TestLibrary(this.client));
   readonly sent: SentOrder[] = [];
   readonly #endings = new Map<string, TestEnding>();
   #settings: TestSettings = {};
@@ -113,9 +114,13 @@ class Double extends TestBatches {
   protected override requireKnown(workflowType: string, input: unknown): void {
     const { read } = Object(input) as Partial<ServiceReadInput>;
     const isRead = workflowType === SERVICE_READ_WORKFLOW;
-    if (isRead && !READS.includes(read ?? '')) throw notInDouble(`read ${read}`);
-    const isKnown = typeOf(workflowType) || (workflowType === BULK_WITHDRAW_WORKFLOW && Object(input).rows);
-    if (!isRead && !isKnown) throw notInDouble(`workflow ${workflowType}`);
+    if (isRead && !READS.includes(read ?? '')) throw notInDouble(`the read ${read}`);
+    const isBatch = workflowType === BULK_WITHDRAW_WORKFLOW;
+    if (isBatch && !Object(input).rows) throw notInDouble('files of batches');
+    const type = isBatch ? 'withdraw' : typeOf(workflowType);
+    if (!isRead && !type) throw notInDouble(`the workflow ${workflowType}`);
+    if (type && waitsForFunds(type, input as OrderInput & BatchInput, this.terms()))
+      throw notInDouble('waits for funds');
   }
 
   protected override terms(): Terms {

@@ -1,4 +1,5 @@
 import { shortfall } from '../activities/order/balances.js';
+import type { BatchInput } from '../contract/batch/batch.js';
 import type { FieldError } from '../contract/failures.js';
 import type { OrderInput, RunInput } from '../contract/order/input-and-result.js';
 import { whyTooLate } from '../contract/order/latest-send.js';
@@ -13,6 +14,17 @@ import type { TestEnding } from './endings.js';
 export interface Terms {
   rates: Rates;
   balances?: Balances | undefined;
+}
+
+/** Returns true if an order or a row asks a person or waits for funds that are not there. */
+export function waitsForFunds(
+  type: OrderType,
+  { order, rows = [], whenShort = 'refuse' }: Partial<OrderInput> & BatchInput,
+  { rates, balances }: Terms,
+): boolean {
+  if (whenShort === 'refuse' || balances === undefined) return false;
+  const orders = order ? [order] : rows.map(({ reference: _, ...row }) => row);
+  return orders.some((one) => shortfall(balances, rates, type, one) !== undefined);
 }
 
 /** Returns the bad fields that only a worker sees. */

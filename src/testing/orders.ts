@@ -23,6 +23,7 @@ import { decisionsOf, recordOf, refusal } from '../workflows/order/decision.js';
 import type { ParkQuestion } from '../workflows/order/show.js';
 import { beforeSend, lateness, notSent, type Terms } from './before-send.js';
 import { isDoubt, type TestEnding } from './endings.js';
+import { notInDouble } from './lacks.js';
 import {
   conflictOver,
   marksOf,
@@ -35,7 +36,7 @@ import {
 } from './order.js';
 import { accountOf, type Run, standingOf } from './run.js';
 import { createdOrder, finalOrder, leftOf } from './service-order.js';
-import { notInDouble, TestTemporal } from './temporal.js';
+import { TestTemporal } from './temporal.js';
 
 type Question = Omit<Attention, 'since'>;
 
@@ -114,7 +115,7 @@ export abstract class TestOrders extends TestTemporal {
   protected override update(run: Run, name: string, argument: unknown): unknown {
     const order = this.#of(run);
     if (name === DECIDE_UPDATE) return this.#decide(order, argument as Decision);
-    if (name !== CREATED_UPDATE && name !== FINAL_UPDATE) throw notInDouble(`update ${name}`);
+    if (name !== CREATED_UPDATE && name !== FINAL_UPDATE) throw notInDouble(`the update ${name}`);
     const found = name === CREATED_UPDATE ? order.created : order.finalOrder;
     if (!found && order.failure) throw order.failure;
     return found;

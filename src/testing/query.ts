@@ -1,3 +1,5 @@
+import { notInDouble } from './lacks.js';
+
 type Row = Readonly<Record<string, unknown>>;
 type Value = string | number | boolean;
 
@@ -57,5 +59,5 @@ export function selects(query: string, row: Row): boolean {
 }
 
 function refuse(query: string, at: number): never {
-  throw new Error(`The double of payment-orders cannot read the list query ${query}, near "${query.slice(at)}"`);
+  throw notInDouble(`the list query ${query}, near "${query.slice(at)}"`);
 }

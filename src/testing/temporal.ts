@@ -5,6 +5,7 @@ import { Client, type ConnectionLike } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { CREATED_UPDATE, FINAL_UPDATE, lookupTaskQueue } from '../contract/names.js';
+import { notInDouble } from './lacks.js';
 import { selects } from './query.js';
 import { decoded, eventsOf, grpcError, infoOf, payloads, placeOf, type Run, rowOf } from './run.js';
 import { failureOf, type Of, TestRuns } from './runs.js';
@@ -15,10 +16,6 @@ const { HistoryEventFilterType, UpdateWorkflowExecutionLifecycleStage } = proto.
 /** Updates that callers share. Temporal keeps their answers after the end. */
 const KEPT = [CREATED_UPDATE, FINAL_UPDATE];
 
-/** Returns the error for what the double does not do. */
-export const notInDouble = (what: string): Error =>
-  new Error(`The double of payment-orders has no ${what}: test that with a worker and the sandbox`);
-
 /** Temporal in memory: the calls that the library makes, for a `Client` of the SDK. */
 export abstract class TestTemporal extends TestRuns {
   readonly client: Client;
@@ -26,21 +23,7 @@ export abstract class TestTemporal extends TestRuns {
 
   constructor() {
     super();
-    this.client = new Client({
-      connection: this.#connection(),
-      namespace: 'test',
-      interceptors: {
-        workflow: [
-          {
-            // The SDK would hide an error of the call behind one of its own.
-            startWithDetails: async (start, next) => {
-              this.requireKnown(start.workflowType, start.options.args[0]);
-              return next(start);
-            },
-          },
-        ],
-      },
-    });
+    this.client = new Client({ connection: this.#connection(), namespace: 'test' });
   }
 
   /** Throws for workflows that the double does not have. */
@@ -70,7 +53,7 @@ export abstract class TestTemporal extends TestRuns {
     const calls: Record<string, unknown> = this.#calls();
     const answer = (name: string) => async (request: unknown) => {
       if (this.fault === 'unreachable') throw grpcError('unavailable', 'the test made it unreachable');
-      if (!(name in calls)) throw notInDouble(`${name} of Temporal`);
+      if (!(name in calls)) throw notInDouble(`the call ${name} of Temporal`);
       return (calls[name] as (request: unknown) => unknown)(request);
     };
     const services = new Proxy({}, { get: (_, name) => answer(String(name)) });
@@ -102,6 +85,7 @@ export abstract class TestTemporal extends TestRuns {
         return { pollers: served.some((account) => lookupTaskQueue(account) === taskQueue?.name) ? [{}] : [] };
       },
       startWorkflowExecution: (request: Of<'StartWorkflowExecutionRequest'>) => {
+        this.requireKnown(request.workflowType?.name ?? '', decoded(request.input?.payloads?.[0]));
         const last = this.newestRun(request.workflowId ?? '');
         const run = last && last.requestId === request.requestId ? last : this.start(request, last);
         if (this.fault === 'answersLost') throw grpcError('unavailable', 'the test lost the answer');

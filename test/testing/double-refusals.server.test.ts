@@ -114,7 +114,8 @@ describe.concurrent('the double refuses what a worker refuses:', () => {
   agrees(
     'an account without workers, and the order of another account',
     {
-      started: { attached: false, served: false },
+      started: { attached: false },
+      served: false,
       waits: { error: 'NotDecidedYetError' },
       state: { phase: 'creating' },
       status: { error: 'NoWorkerError' },
@@ -128,8 +129,8 @@ describe.concurrent('the double refuses what a worker refuses:', () => {
       return {
         own: async () => (await orders.create('withdraw', input('withdraw', 'unserved'))).order,
         started: async () => {
-          const { attached, served } = await orders.start('withdraw', input('withdraw', 'unserved', { account }));
-          return { attached, served };
+          const { attached } = await orders.start('withdraw', input('withdraw', 'unserved', { account }));
+          return { attached };
         },
         waits: () => handle.created({ timeoutMs: 1_000 }),
         state: () => handle.state(),

@@ -218,6 +218,19 @@ describe('the double', () => {
     expect(new Set(ended).size).toBe(250);
   });
 
+  test('knows the funds of orders that need them, but no wait for them', async () => {
+    const of = (id: string, whenShort: 'refuse' | 'wait') => ({ ...refundOf(id), whenShort });
+    expect(await (await orders.start('withdraw', of('one', 'wait'))).result()).toMatchObject({ outcome: 'completed' });
+    set({ balances: { usd: { amount: '10', balances: {} } } as never });
+    await expect(orders.create('withdraw', of('two', 'refuse'))).rejects.toMatchObject({
+      ...{ type: 'InvalidOrder', fields: [{ field: 'order.amount' }] },
+    });
+    await expect(orders.start('withdraw', of('three', 'wait'))).rejects.toThrow('lacks waits for funds, which start');
+    const rows = [refundOf('row').order];
+    const batch = orders.batches.start({ batchId: 'b', startedBy: 'ann', rows, whenShort: 'wait' });
+    await expect(batch).rejects.toThrow('lacks waits for funds, which batches.start needs');
+  });
+
   test('refuses endings and settings that do not exist, and names those that do', () => {
     const of = (ending: unknown) => () => ends('one', ending as TestEnding);
     expect(of({ parked: 'remainder' })).toThrow(/parked of the ending must be one of uncertain-create, .*"remainder"/);
@@ -235,10 +248,18 @@ describe('the double', () => {
 
   test('says what it does not have', async () => {
     const batch = orders.batches.plan({ startedBy: 'ann', file: { path: 'payroll.csv' } });
-    await expect(batch).rejects.toThrow('The double of payment-orders has no workflow bulkWithdraw');
-    await expect(orders.orderList()).rejects.toThrow('has no read orderList');
+    await expect(batch).rejects.toThrow('lacks files of batches, which batches.plan needs');
+    await expect(orders.orderList()).rejects.toThrow('lacks the read orderList, which orderList needs');
     const address = orders.createAddress({ ref: 'a', address: { currency: 'usdt', network: 'tron' } });
-    await expect(address).rejects.toThrow('has no workflow depositAddress');
+    await expect(address).rejects.toThrow('lacks the workflow depositAddress, which createAddress needs');
+    const by = { by: 'ann', reason: 'why' };
+    await expect(orders.accounts.stop('default', by)).rejects.toThrow('which accounts.stop needs');
+    await expect(orders.schedules.trigger('p', { period: '2026-11' })).rejects.toThrow('which schedules.trigger needs');
+    await expect(orders.export({ day: '2026-11-26' }).next()).rejects.toThrow('which export needs');
+    ends('open', 'open');
+    const { handle } = await orders.create('withdraw', refundOf('open'));
+    await expect(handle.hold(by)).rejects.toThrow('lacks the update hold, which handle.hold needs');
+    await expect(orders.order('open').hold(by)).rejects.toThrow('which handle.hold needs');
   });
 });
 
@@ -269,7 +290,7 @@ describe('list queries', () => {
     ['a missing bracket', "(WorkflowId = 'a'"],
     ['a text without an end', "WorkflowId = 'a"],
   ])('refuse %s', (_, query) => {
-    expect(() => selects(query, row)).toThrow('cannot read the list query');
+    expect(() => selects(query, row)).toThrow('lacks the list query');
   });
 });
 

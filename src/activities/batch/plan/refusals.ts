@@ -20,7 +20,7 @@ export const sameId = (first: number, line: number): FieldError => ({
   reason: `lines ${first} and ${line} have the same id`,
 });
 
-/** Returns the failure that refuses a batch for its rows. `where`: what says where all of them are. */
+/** Returns the failure that refuses a batch for its rows. `where`: names the file of all errors. */
 export function refusalOfRows(bad: readonly BadField[], rows: number, where = ''): ApplicationFailure {
   const count = new Set(bad.map(({ line }) => line)).size;
   const errors: FieldError[] = [{ field: 'rows', reason: `${count} of ${rows} are bad, so nothing was sent${where}` }];
