@@ -21,7 +21,7 @@ function bare(error: unknown): unknown {
 const isPart = (value: unknown): value is object =>
   [Accounts, Batches, Schedules, OrderHandle, BatchHandle].some((part) => value instanceof part);
 
-/** Returns an object of the library whose methods name themselves where the double lacks something. */
+/** Returns an object of the library whose methods name themselves in the double's errors. */
 export function named<T extends object>(target: T, prefix = ''): T {
   return new Proxy(target, {
     get(_, name) {

@@ -63,7 +63,7 @@ export function seenAs({ type, input: { order: request } }: TestOrder, order: Or
   return seenIn({ type, request }, { kind: 'found', order, differences, soft });
 }
 
-/** Returns the question about an order that was not created. Sets the order that the service shows. */
+/** Returns the question about an unsent order. Sets the order that the service shows. */
 export function questionOf(
   order: TestOrder,
   { parked: code, reason = 'the test says so', order: fields }: TestQuestion,

@@ -18,7 +18,7 @@ const PAGES = ['card', 'sepa', 'bank'];
 /** Returns the time in the service's form. */
 const now = (): string => new Date().toISOString().slice(0, 19).replace('T', ' ');
 
-/** Returns the order that the service shows after a create. If the rates are unclear, both sides are alike. */
+/** Returns the order that the service shows after a create. Unclear rates count as 1. */
 export function createdOrder(type: OrderType, request: CreateRequest, rates: Rates): Order {
   const asked = request as RequestFields;
   const { startsWithDeposit, exchanges, echoes } = factsOf(type);
