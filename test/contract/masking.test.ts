@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { maskName, maskWallet, maskWords } from '../../src/contract/masking.js';
 import { maskWallets } from '../../src/contract/wallets.js';
+import { cpuMs } from '../support/cpu-ms.js';
 import { BITCOIN, CARD, SEPA_IBAN } from './inputs.fixture.js';
 
 describe('maskWallet', () => {
@@ -107,10 +108,8 @@ describe('maskWords', () => {
   ];
   it.each(parts)('is quick with many %j', (part) => {
     const words = part.repeat(200_000 / part.length);
-    const began = performance.now();
-    maskWords(words);
-    maskWallets(words);
-    expect(performance.now() - began).toBeLessThan(20_000);
+    const work = () => [maskWords(words), maskWallets(words)];
+    expect(cpuMs(work)).toBeLessThan(20_000);
   });
 
   const digits = (length: number) => Array.from({ length }, () => randomInt(10)).join('');
