@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import { searchAttribute } from '../src/contract/names.js';
 import { openInstallation } from './replay/installation.js';
-import { openStuckPlace, STUCK, STUCK_ENV, type Stuck, type StuckPlace } from './screenshots/stuck.js';
+import { openStuckPlace, STUCK, type Stuck, type StuckPlace, stuckEnv } from './screenshots/stuck.js';
 import { TemporalUi } from './screenshots/ui.js';
 
 const PICTURES = fileURLToPath(new URL('../docs/operating', import.meta.url));
@@ -50,11 +50,10 @@ async function goOn(place: StuckPlace, ui: TemporalUi, { code, way }: Stuck, wor
 }
 
 const batchDir = await mkdtemp(join(tmpdir(), 'screenshots-'));
-const installation = await openInstallation(
-  say,
-  { BATCH_DIR: batchDir, ...STUCK_ENV },
-  { ui: true, attentionAfterMs: ATTENTION_AFTER_MS },
-);
+const installation = await openInstallation(say, await stuckEnv(batchDir), {
+  ui: true,
+  attentionAfterMs: ATTENTION_AFTER_MS,
+});
 const place = await openStuckPlace(installation, batchDir);
 const ui = await TemporalUi.open(place.uiUrl ?? '', place.client.options.namespace);
 try {

@@ -15,9 +15,6 @@ await exitOnFailure(async () => {
   const codec = await startCodec(config);
   const stopped = untilStopped(codec.close);
   const keys = config.encryptionKeys.map(({ id }) => id).join();
-  sayReady(
-    `codec=${codec.url} PAYLOAD_ENCRYPTION_KEYS=${keys} CODEC_UI_ORIGIN=${config.uiOrigin ?? 'none'}`,
-    config.allowed,
-  );
+  sayReady(`codec=${codec.url} PAYLOAD_ENCRYPTION_KEYS=${keys} ui=${config.uiOrigin ?? 'none'}`, config.allowed);
   await stopped;
 });

@@ -198,6 +198,13 @@ export const loadEncryption = (env: Env = process.env): Encryption =>
 export const loadTemporalTarget = (env: Env = process.env) =>
   load(env, 'L', ({ problems }) => readTemporalTarget(env, problems));
 
+/** Reads the namespace, and its pages in the Temporal UI if that is known. Throws ConfigError. */
+export const loadUi = (env: Env = process.env): { namespace: string; namespaceUrl?: string } =>
+  load(env, 'L', ({ settings: { TEMPORAL_UI_URL: ui }, problems }) => {
+    const { namespace } = readTemporalTarget(env, problems);
+    return { namespace, ...(ui && { namespaceUrl: `${ui}/namespaces/${encodeURIComponent(namespace)}` }) };
+  });
+
 /** Returns true if OpenTelemetry's variables name a collector and do not disable traces. */
 export const loadTracing = (env: Env = process.env): boolean =>
   Boolean(env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT) &&
@@ -218,7 +225,7 @@ export const loadCodecConfig = (env: Env = process.env) =>
       port,
       token: settings.CODEC_TOKEN,
       encryptionKeys: settings.PAYLOAD_ENCRYPTION_KEYS,
-      uiOrigin: settings.CODEC_UI_ORIGIN,
+      uiOrigin: settings.TEMPORAL_UI_URL && new URL(settings.TEMPORAL_UI_URL).origin,
       logLevel: settings.LOG_LEVEL,
       allowed: allowedBy(env, 'C'),
     };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '../../sandbox/index.js';
 import { startBatch } from '../../src/client/batch/start-batch.js';
+import { startOrder as startAt } from '../../src/client/start-order.js';
 import { type AccountConfig, Secret } from '../../src/config.js';
 import type { AttentionCode } from '../../src/contract/attention.js';
 import type { OrderInput } from '../../src/contract/order/input-and-result.js';
@@ -11,13 +12,15 @@ import type { Installation } from '../replay/installation.js';
 import { input } from '../replay/scenarios.js';
 import { serviceOf } from '../service-of.js';
 
-/** An installation with two accounts more, each with a service of its own, so that one can fail and the rest goes on. */
+/** An installation with three accounts more, each with a service of its own, so that one can fail and the rest goes on. */
 export interface StuckPlace extends Installation {
   batchDir: string;
   /** Service of the account `eu`, which goes down. */
   eu: Sandbox;
   /** Service of the account `us`, which refuses the key. */
   us: Sandbox;
+  /** Service of the account `gb`, whose balance is short. */
+  gb: Sandbox;
 }
 
 /** One way to be stuck. */
@@ -33,15 +36,18 @@ export interface Stuck {
 
 const KEY_REFUSED = Object.fromEntries(['create', 'status', 'list', 'balances'].map((place) => [`${place}.401`, 1]));
 
-/** Starts the workers of the two accounts beside the one that the installation has. */
+/** Starts the workers of the three accounts beside the one that the installation has. */
 export async function openStuckPlace(installation: Installation, batchDir: string): Promise<StuckPlace> {
-  const [eu, us] = await Promise.all([startSandbox({ apiKey: 'key-of-eu' }), startSandbox({ apiKey: 'key-of-us' })]);
-  await installation.serve([accountOf('eu', eu), accountOf('us', us)]);
+  const keys = ['key-of-eu', 'key-of-us', 'key-of-gb'] as const;
+  const [eu, us, gb] = await Promise.all(keys.map((apiKey) => startSandbox({ apiKey })));
+  if (!eu || !us || !gb) throw new Error('a sandbox is missing');
+  gb.set({ balances: { usd: '100' } });
+  await installation.serve([accountOf('eu', eu), accountOf('us', us), accountOf('gb', gb)]);
   const close = async (): Promise<void> => {
     await installation.close();
-    await Promise.all([eu.close(), us.close()]);
+    await Promise.all([eu, us, gb].map((sandbox) => sandbox.close()));
   };
-  return { ...installation, batchDir, eu, us, close };
+  return { ...installation, batchDir, eu, us, gb, close };
 }
 
 function accountOf(name: string, { url, apiKey, apiSecret }: Sandbox): AccountConfig {
@@ -49,11 +55,19 @@ function accountOf(name: string, { url, apiKey, apiSecret }: Sandbox): AccountCo
   return { name, baseUrl: url, ...keys, signer: 'hmac-sha256' };
 }
 
-type Steered = Partial<OrderInput> & { type?: OrderType; marker?: string; amount?: string };
+type Steered = Partial<OrderInput> & { type?: OrderType; marker?: string; amount?: string; about?: string };
 
-async function startOrder({ orders }: StuckPlace, orderId: string, { type, marker, amount, ...options }: Steered) {
-  const asked = input(type ?? 'withdraw', orderId, marker, options);
-  const order = { ...asked.order, ...(amount && { amount }) };
+/** What callers say of their orders, and a page shows. */
+const STARTER = { metadata: { startedBy: 'ann' } };
+
+async function startOrder(
+  { orders }: StuckPlace,
+  orderId: string,
+  { type, marker, amount, about, ...options }: Steered,
+) {
+  const asked = input(type ?? 'withdraw', orderId, marker, { ...STARTER, ...options });
+  const description = [about, marker && `[sandbox ${marker}]`].filter(Boolean).join(' ');
+  const order = { ...asked.order, ...(amount && { amount }), ...(description && { description }) };
   return orders.start(type ?? 'withdraw', { ...asked, order } as OrderInput);
 }
 
@@ -100,20 +114,57 @@ async function startPayroll({ client, batchDir }: StuckPlace): Promise<string> {
   return (await startBatch(client, { ...batch, file })).workflowId;
 }
 
+/** A batch without an approval, which the balance does not cover. */
+async function startShort({ client, batchDir }: StuckPlace): Promise<string> {
+  await writeFile(join(batchDir, 'bonus-2026-11.csv'), PAYROLL.replaceAll('payroll', 'bonus'));
+  const file = { path: 'bonus-2026-11.csv' };
+  return (await startBatch(client, { batchId: 'bonus-2026-11', account: 'gb', startedBy: 'ann', file })).workflowId;
+}
+
+/** An order that waits for funds, and is held meanwhile. */
+async function startHeld(place: StuckPlace): Promise<string> {
+  const about = { whenShort: 'wait', about: 'Invoice 5512', reference: 'inv/5512' } as const;
+  const handle = await startOrder(place, 'invoice-5512', { account: 'gb', amount: '900', ...about });
+  const untilMs = Date.now() + 60_000;
+  while (!(await handle.state()).waitingFor.includes('missing')) {
+    if (Date.now() > untilMs) throw new Error(`${handle.orderId} does not wait for funds`);
+    await sleep(100);
+  }
+  await handle.hold({ by: 'kim', reason: 'the invoice is disputed' });
+  return handle.workflowId;
+}
+
+/** An order that the order list named to a recovery, and that the service does not show. */
+async function startMissing({ client }: StuckPlace): Promise<string> {
+  const recovered = { order_uuid: '0d6ae69e-0000-4000-8000-000000000001' };
+  const lost = { ...input('withdraw', 'refund-2026-109'), recovered };
+  return (await startAt(client, 'withdraw', lost)).workflowId;
+}
+
 const started =
   (orderId: string, steered: Steered) =>
   async (place: StuckPlace): Promise<string> =>
     (await startOrder(place, orderId, steered)).workflowId;
 
-/** What the worker of `openStuckPlace`'s installation is told besides: the cap that one of the orders is above. */
-export const STUCK_ENV = { PAYMENT_ORDER_CAPS: '{"usd": "5000"}' };
+/** Settings of the worker: a cap and a policy that orders are above. */
+export async function stuckEnv(folder: string): Promise<Record<string, string>> {
+  const path = join(folder, 'policy.json');
+  const rules = [
+    { rule: 'tier', currency: 'usd', above: '3000', approvers: 1 },
+    { rule: 'sum', per: 'day', currency: 'usd', max: '4000', breach: 'park' },
+  ];
+  await writeFile(path, JSON.stringify({ accounts: { default: rules } }), { mode: 0o600 });
+  return { BATCH_DIR: folder, PAYMENT_ORDER_CAPS: '{"usd": "5000"}', POLICY_FILE: path };
+}
 
 /** Every way to be stuck that the operator's page shows. */
 export const STUCK: readonly Stuck[] = [
   {
     name: 'uncertain',
     code: 'uncertain-create',
-    start: started('refund-2026-117', { marker: 'create=500-before', resend: 'never' }),
+    start: started('refund-2026-117', {
+      ...{ marker: 'create=500-before', resend: 'never', about: 'Refund of order 4711', reference: 'order/4711' },
+    }),
     way: { update: 'decide', choice: 'resend' },
   },
   {
@@ -125,14 +176,46 @@ export const STUCK: readonly Stuck[] = [
   {
     name: 'partial',
     code: 'remainder',
-    start: started('bonus-2026-031', { marker: 'outcome=completed_partially fraction=0.4', compensation: 'ask' }),
+    start: started('bonus-2026-031', {
+      ...{ marker: 'outcome=completed_partially fraction=0.4', compensation: 'ask', about: 'Bonus of October' },
+    }),
     way: { update: 'decide', choice: 'finish' },
   },
   {
     name: 'over-cap',
     code: 'over-cap',
-    start: started('refund-2026-118', { amount: '12500' }),
+    start: started('refund-2026-118', { amount: '12500', about: 'Refund of order 4712' }),
     way: { update: 'decide', choice: 'approve' },
+  },
+  {
+    name: 'policy',
+    code: 'policy',
+    start: started('invoice-7740', { amount: '4200', about: 'Invoice 7740 of November', reference: 'inv/7740' }),
+    way: { update: 'decide', choice: 'approve' },
+  },
+  {
+    name: 'held',
+    code: 'held',
+    start: startHeld,
+    way: { update: 'decide', choice: 'refuse' },
+  },
+  {
+    name: 'short-of-funds',
+    code: 'short-of-funds',
+    start: started('invoice-5513', { account: 'gb', amount: '450', whenShort: 'ask', about: 'Invoice 5513' }),
+    way: { update: 'decide', choice: 'refuse' },
+  },
+  {
+    name: 'order-missing',
+    code: 'order-missing',
+    start: startMissing,
+    way: { update: 'decide', choice: 'close-absent' },
+  },
+  {
+    name: 'batch-paused',
+    code: 'batch-paused',
+    start: startShort,
+    way: { update: 'stop', choice: 'stop' },
   },
   {
     name: 'service-down',

@@ -1,24 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { searchAttribute } from '../../src/contract/names.js';
+import { viewsScript } from '../../src/starter/views-verb.js';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 /** Wide enough for every column of the list. */
-const LIST_VIEW = { width: 1600, height: 640 };
+const LIST_VIEW = { width: 1600, height: 900 };
 /** High enough for all that stands on a page to be pasted. */
 const PAGE_VIEW = { width: 1440, height: 1000 };
 /** A picture that weighs more makes the repository heavy without saying more. */
 const MAX_BYTES = 220_000;
-
-/** Columns of the list, in the place of the UI's own: what `docs/finding.md` tells an operator to choose. */
-const COLUMNS = [
-  'Status',
-  'Workflow ID',
-  searchAttribute.attentionReason.name,
-  searchAttribute.attentionSince.name,
-  searchAttribute.amount.name,
-  searchAttribute.account.name,
-];
 
 /** Which run of which workflow. */
 export interface RunOf {
@@ -44,15 +34,14 @@ export class TemporalUi {
     this.#base = base;
   }
 
-  /** Opens the UI with the columns of the list chosen. */
+  /** Opens the UI with the views and columns that `views` prints. */
   static async open(uiUrl: string, namespace: string): Promise<TemporalUi> {
     const browser = await chromium.launch({ executablePath: CHROMIUM });
     const page = await browser.newPage({ timezoneId: 'UTC' });
-    const columns = JSON.stringify({ [namespace]: COLUMNS.map((label) => ({ label })) });
-    await page.addInitScript({
-      content: `localStorage.setItem('namespace-workflow-table-columns', ${JSON.stringify(columns)})`,
-    });
-    return new TemporalUi(browser, page, `${uiUrl}/namespaces/${namespace}/workflows`);
+    const list = `${uiUrl}/namespaces/${namespace}/workflows`;
+    await page.goto(list);
+    await Promise.all([page.waitForEvent('load'), page.evaluate(viewsScript(namespace))]);
+    return new TemporalUi(browser, page, list);
   }
 
   /** Shows what a query finds, once that many workflows stand there. */
@@ -71,6 +60,11 @@ export class TemporalUi {
     await this.#page.goto(`${this.#base}/${encodeURIComponent(workflowId)}/${runId}/user-metadata`);
     const details = this.#page.frameLocator('iframe').last().locator('main');
     await details.getByText('waiting for').waitFor();
+    const hidden = await details.evaluate((main) => {
+      const last = [...main.children].findLast((one) => one.textContent?.trim());
+      return (last?.getBoundingClientRect().bottom ?? 0) - main.ownerDocument.documentElement.clientHeight;
+    });
+    if (hidden > 0) throw new Error(`the page of ${workflowId} cuts its last line by ${hidden} px`);
     const choices = await details.locator('p:has(+ pre) > :first-child').allInnerTexts();
     const texts = await details.locator('pre').allInnerTexts();
     return texts.map((json, index) => ({ choice: choices[index] ?? '', json }));

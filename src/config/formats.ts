@@ -82,14 +82,17 @@ function addressAndPort(text: string): { host: string; port: number } | undefine
 export const listenAddress = (example: number) =>
   readBy(addressAndPort, `must be an IP address and a port such as 127.0.0.1:${example} or [::1]:${example}`);
 
-// Browsers send neither a trailing slash nor a path.
-const isOrigin = (text: string): boolean =>
-  /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+const isPage = (text: string): boolean => {
+  if (!/^https?:\/\/[^\s?#@]+$/.test(text) || !URL.canParse(text)) return false;
+  const { origin, pathname } = new URL(text);
+  return `${origin}${pathname}`.startsWith(text);
+};
 
-/** Schema of the origin of a web page. */
-export const origin = z
+/** Schema of the URL of a web page, without trailing slashes. */
+export const pageUrl = z
   .string()
-  .refine(isOrigin, 'must be an origin such as https://temporal.example.com, without a path');
+  .refine(isPage, 'must be the URL of the Temporal UI, such as https://temporal.example.com')
+  .transform(withoutTrailingSlash);
 
 /** Schema of a base URL, without trailing slashes. */
 export const baseUrl = checkedBy(urlProblem).transform(withoutTrailingSlash);

@@ -202,9 +202,12 @@ export const SETTINGS = {
     ...{ by: 'C', file: true, secret: true, type: format.token, unset: 'none: only this machine may ask' },
     about: 'bearer token (`openssl rand -hex 32`) of every question; required if `CODEC_ADDRESS` is not loopback',
   },
-  CODEC_UI_ORIGIN: {
-    ...{ by: 'C', type: format.origin, unset: 'no web page may ask', example: 'http://localhost:8233' },
-    about: 'origin of the Temporal UI whose pages may ask',
+  TEMPORAL_UI_URL: {
+    ...{ by: 'CL', type: format.pageUrl, unset: 'no links; no web page may ask the codec' },
+    ...{
+      example: 'http://localhost:8233',
+      about: 'the Temporal UI: commands print links, and its pages may ask the codec',
+    },
   },
   ALLOW_DEBUGGING: {
     by: 'WRCA',

@@ -82,13 +82,13 @@ export const attention = z.object({
 /** Caller's own reference and metadata, as the start gave them. */
 const callerMarks = { reference: optionSchemas.reference, metadata: optionSchemas.metadata };
 
-/** Payment, for who decides on it. Texts are masked, and unsafe ones are absent. */
+/** Payment that a person decides on. Texts are masked, and unsafe ones are absent. */
 const payment = z.object({
   /** Such as `12.50 usd`, or `100 usd → btc`. */
   amount: z.string().optional(),
   /** Last characters of the wallets, and the network: `****1111 (card)`. */
   payee: z.string().optional(),
-  /** Amount that a decision on a remainder moves, such as `5 usd`. */
+  /** Remainder that a decision moves, such as `5 usd`. */
   left: z.string().optional(),
   description: z.string().optional(),
   reference: z.string().optional(),

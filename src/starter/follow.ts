@@ -2,6 +2,7 @@ import { FailedError, NotDecidedYetError, NoWorkerError, UnresolvedError } from 
 import { print } from '../print.js';
 import { type Show, whileShowing } from './progress.js';
 import { EXIT, type Report, reportOfError, type StarterIo } from './report.js';
+import { linkLine, pageLink } from './ui-links.js';
 
 /** Interval between looks at the state. */
 const TICK_MS = 1_000;
@@ -53,10 +54,12 @@ function reportOfState<S, R>(followed: Followed<S, R>, state: S | undefined): Re
   const { name, id, never, nobodyAnswers } = followed;
   const commands = state ? followed.commands(state) : [];
   const shown = state ? followed.stateText(state) : nobodyAnswers;
+  const { runId }: { runId?: string } = Object(state);
+  const ui = pageLink(id.workflowId, runId);
   return {
     exitCode: EXIT.undecided,
-    json: { ...id, ...(state && { state }), ...(commands.length > 0 && { decide: commands }) },
-    text: [shown, ...decidable(commands), `${name} is not decided yet; ${never}`].join('\n'),
+    json: { ...id, ...(state && { state }), ...(commands.length > 0 && { decide: commands }), ...(ui && { ui }) },
+    text: [shown, ...linkLine(ui), ...decidable(commands), `${name} is not decided yet; ${never}`].join('\n'),
   };
 }
 
@@ -118,10 +121,11 @@ export async function reportOfStart<S, R>(followed: Followed<S, R>, warning?: st
     return { ...end, json: { ...end.json, attached }, text: `${endedBefore}\n${end.text}` };
   }
   const what = attached ? 'was started before with the same input' : 'started';
+  const ui = pageLink(id.workflowId);
   const text = `${name} ${what} (workflow ${id.workflowId}). Where it stands: ${shownBy}`;
   return {
     exitCode: EXIT.done,
-    json: { ...id, attached, ...(warning && { warning }) },
-    text: [text, warning].filter(Boolean).join('\n'),
+    json: { ...id, attached, ...(warning && { warning }), ...(ui && { ui }) },
+    text: [text, ...linkLine(ui), warning].filter(Boolean).join('\n'),
   };
 }

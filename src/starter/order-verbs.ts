@@ -24,6 +24,8 @@ import {
   stateText,
   suggested,
 } from './text.js';
+import { linkLine, listLink } from './ui-links.js';
+import { WANTS_PERSON } from './views-verb.js';
 
 /** Returns the order's name on a command line. */
 const typedName = ({ orderId, received, afterEnd }: OrderHandle): string =>
@@ -162,7 +164,7 @@ export async function listOrders(
   const text = [
     listText(found, io.stdout.columns),
     ...(isCut ? [`the newest ${limit}; there may be more: --limit`] : []),
-    ...(filter.needsAttention ? [OTHERS] : []),
+    ...(filter.needsAttention ? [OTHERS, ...linkLine(listLink(WANTS_PERSON))] : []),
   ];
   return { exitCode: EXIT.done, json: { orders: found }, text: text.join('\n') };
 }

@@ -32,6 +32,7 @@ import { type Act, type Report, reportOfError, type StarterIo, type Verbs, witho
 import { addScheduleVerbs } from './schedule-verbs.js';
 import { addServiceVerbs } from './service-verbs.js';
 import { addAccountVerbs, addHoldVerb } from './stop-verbs.js';
+import { addViewsVerb } from './views-verb.js';
 
 const EXIT_CODES = `
 Exit codes:
@@ -126,6 +127,7 @@ function buildProgram(io: StarterIo, run: (act: Act, typed: never[]) => Promise<
   addEventVerbs(program, io, verbs);
   addReconcileVerb(program, io, verbs);
   addAuditVerb(program, verbs);
+  addViewsVerb(program, verbs);
   addReplayVerb(program, io, verbs);
   addDoctorVerb(program, io, verbs);
   return program;

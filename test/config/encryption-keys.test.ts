@@ -59,7 +59,7 @@ describe('the codec endpoint', () => {
       ...env,
       CODEC_ADDRESS: '0.0.0.0:1',
       CODEC_TOKEN: 'a-token-of-the-codec',
-      CODEC_UI_ORIGIN: 'http://localhost:8233',
+      TEMPORAL_UI_URL: 'http://localhost:8233/ui/',
     };
     expect(loadCodecConfig(told)).toMatchObject({ host: '0.0.0.0', port: 1, uiOrigin: 'http://localhost:8233' });
   });
@@ -70,11 +70,11 @@ describe('the codec endpoint', () => {
     ]);
   });
 
-  test.for(['https://ui.example.com/', 'https://ui.example.com/x', 'ui.example.com', '*', 'null', 'ftp://x'])(
-    'refuses the origin %s, which no browser would send or which is no web page’s',
+  test.for(['https://ui.example.com/?a=1', 'https://me@ui.example.com', 'ui.example.com', '*', 'null', 'ftp://x'])(
+    'refuses the address %s, which is no web page’s',
     (uiOrigin) => {
-      expect(problemsOf(loadCodecConfig, { ...env, CODEC_UI_ORIGIN: uiOrigin })).toEqual([
-        'CODEC_UI_ORIGIN: must be an origin such as https://temporal.example.com, without a path',
+      expect(problemsOf(loadCodecConfig, { ...env, TEMPORAL_UI_URL: uiOrigin })).toEqual([
+        'TEMPORAL_UI_URL: must be the URL of the Temporal UI, such as https://temporal.example.com',
       ]);
     },
   );
