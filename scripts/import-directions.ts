@@ -91,7 +91,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     ...['activities/order/other-side', 'workflows/batch/rules', 'workflows/compensation/figures'],
     ...['workflows/compensation/moves', 'workflows/compensation/offers', 'workflows/compensation/table'],
     ...['workflows/create/adoption', 'workflows/create/facts', 'workflows/create/next-action'],
-    ...['workflows/order/decision', 'types workflows'],
+    ...['workflows/order/decision', 'workflows/order/marks', 'workflows/order/payment', 'types workflows'],
   ],
   index: ['contract', 'types validation', 'client', 'types temporal'],
 };

@@ -2,9 +2,11 @@ import type { ApplicationFailure } from '@temporalio/common';
 import { echoDifferences } from '../contract/differences/echo.js';
 import { decimal, toAmount } from '../contract/money.js';
 import type { OrderResult, RunInput } from '../contract/order/input-and-result.js';
-import type { Attention, CallerMarks, TakenDecision } from '../contract/order/messages.js';
+import type { Attention, OrderState, TakenDecision } from '../contract/order/messages.js';
 import type { Order, Rates } from '../contract/service-objects.js';
 import { type Conflict, type Seen, seenIn } from '../workflows/create/facts.js';
+import { decisionsOf } from '../workflows/order/decision.js';
+import { marksOf } from '../workflows/order/marks.js';
 import type { ParkQuestion } from '../workflows/order/show.js';
 import type { OrderRun } from '../workflows/order/state.js';
 import { lateness } from './before-send.js';
@@ -35,10 +37,20 @@ export interface TestOrder
   listed: string;
 }
 
-export const marksOf = ({ input: { reference, metadata } }: TestOrder): CallerMarks => ({
-  ...(reference !== undefined && { reference }),
-  ...(metadata && { metadata }),
-});
+/** Returns an order as the product's rules take it. */
+export const markedOf = (order: TestOrder) => ({ ...order, request: order.input.order, isAnswered: order.run.served });
+
+/** Returns the state of an order as answers of updates show it. */
+export function stateOf(order: TestOrder): OrderState {
+  const { phase, revision, runId, order: shown = null, waitingFor, attention, facts, lookedAt, decisions } = order;
+  return {
+    ...{ phase, revision, runId, status: shown?.status ?? null, order: shown, waitingFor, attention },
+    ...marksOf(markedOf(order)),
+    ...(facts.cancelled && { cancelRequested: true }),
+    ...{ decisions: decisionsOf(order), lastLookupAt: lookedAt },
+    ...(decisions.length > 0 && { decided: decisions }),
+  };
+}
 
 /** An ending that waits for a decision. */
 export type TestQuestion = Extract<TestEnding, { parked: unknown }>;

@@ -19,17 +19,20 @@ import { withoutNulls } from '../contract/without-nulls.js';
 import { actionsOf, offerByPolicy } from '../workflows/compensation/offers.js';
 import { adoption } from '../workflows/create/adoption.js';
 import { openFacts, type Seen } from '../workflows/create/facts.js';
-import { decisionsOf, recordOf, refusal } from '../workflows/order/decision.js';
+import { recordOf, refusal } from '../workflows/order/decision.js';
+import { marksOf } from '../workflows/order/marks.js';
+import { paymentOf } from '../workflows/order/payment.js';
 import type { ParkQuestion } from '../workflows/order/show.js';
 import { beforeSend, lateness, notSent, type Terms } from './before-send.js';
 import { isDoubt, type TestEnding } from './endings.js';
 import { notInDouble } from './lacks.js';
 import {
   conflictOver,
-  marksOf,
+  markedOf,
   NOT_PARKED,
   questionOf,
   seenAs,
+  stateOf,
   type TestOrder,
   type TestQuestion,
   timeNow,
@@ -101,15 +104,8 @@ export abstract class TestOrders extends TestTemporal {
   }
 
   protected override state(run: Run): OrderState {
-    const shown = this.#of(run);
-    const { phase, revision, runId, order = null, waitingFor, attention, facts, lookedAt } = shown;
-    return {
-      ...{ phase, revision, runId, status: order?.status ?? null, order, waitingFor, attention },
-      ...marksOf(shown),
-      ...(facts.cancelled && { cancelRequested: true }),
-      decisions: decisionsOf(shown),
-      lastLookupAt: lookedAt,
-    };
+    const order = this.#of(run);
+    return { ...stateOf(order), payment: paymentOf(markedOf(order)) };
   }
 
   protected override update(run: Run, name: string, argument: unknown): unknown {
@@ -223,7 +219,7 @@ export abstract class TestOrders extends TestTemporal {
     const { signature: _, ...decision } = given;
     const { parked, attention, input } = order;
     parked.decision = decision;
-    const answer = this.state(order.run);
+    const answer = stateOf(order);
     order.decisions.push(recordOf(parked.offers, decision));
     Object.assign(order, { attention: undefined, parked: NOT_PARKED });
     const [id, by] = [input.order.order_id, maskWords(decision.by)];
@@ -247,7 +243,7 @@ export abstract class TestOrders extends TestTemporal {
     const outcome = final.status as FinalStatus;
     const done = { ...(difference && { difference }), ...(decisions.length > 0 && { decisions }) };
     this.#enter(order, 'done', 'nothing', undefined, outcome);
-    order.result = { outcome, order: final, adopted, ...marksOf(order), ...about, ...done };
+    order.result = { outcome, order: final, adopted, ...marksOf(markedOf(order)), ...about, ...done };
     this.end(order.run, { result: order.result });
   }
 

@@ -9,10 +9,11 @@ import { compensate } from './compensation/compensate.js';
 import { setOrder } from './create/create-order.js';
 import type { Ours } from './create/facts.js';
 import { awaitFinal } from './follow/await-final.js';
+import { isKeyword } from './keywords.js';
 import { close } from './order/end.js';
 import { runReceived } from './order/frame.js';
 import { identify, type OrderRun, showsNone } from './order/state.js';
-import { isKeyword, showAttributes } from './show.js';
+import { showAttributes } from './show.js';
 
 export function receivedDeposit(input: ReceivedDepositInput): Promise<OrderResult> {
   return runReceived(input, async (run) => {

@@ -3,7 +3,7 @@ import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@tempor
 import type { AttentionCode } from '../contract/attention.js';
 import { searchAttribute } from '../contract/names.js';
 import type { OnlyByCommand } from '../contract/signature.js';
-import { holdsWallet } from '../contract/wallets.js';
+import { isShownAmount } from './keywords.js';
 
 /** Shows a workflow to operators, in the Temporal UI and in searches. */
 export function show(details: string, attributes: readonly SearchAttributeUpdatePair[]): void {
@@ -32,13 +32,6 @@ export function attentionAttributes(code: AttentionCode | undefined, amount?: st
     { key: searchAttribute.amount, value: isShown ? amount : null },
   ];
 }
-
-/** Unchecked amounts are shown only in this form. */
-const AMOUNT_SHOWN =
-  /^(?:\d{1,24}(?:\.\d{1,24})? )?[A-Za-z0-9_]{1,20}(?: → (?:\d{1,24}(?:\.\d{1,24})? )?[A-Za-z0-9_]{1,20})?$/;
-
-export const isShownAmount = (amount: string | undefined): amount is string =>
-  amount !== undefined && AMOUNT_SHOWN.test(amount) && !holdsWallet(amount);
 
 /** Why a page names a command instead of an argument to paste. */
 export const WHY_BY_COMMAND = {
@@ -80,10 +73,3 @@ export function pasteable(lines: readonly object[]): string {
   const parts = lines.map((line) => JSON.stringify(line).slice(1, -1)).filter((part) => part !== '');
   return `\`\`\`json\n{${parts.join(',\n ')}}\n\`\`\``;
 }
-
-/** Excludes whatever may be a card number or a wallet, valid or not. */
-const KEYWORD_FORMAT = /^(?!.*(?:\d[-._:/#]*){12})(?!.*\w{26})[A-Za-z0-9._:/#-]{1,120}$/;
-
-/** Returns true for texts that Temporal accepts as a search attribute and everybody may read. */
-export const isKeyword = (value: unknown, format = KEYWORD_FORMAT): value is string =>
-  typeof value === 'string' && format.test(value) && !holdsWallet(value);

@@ -2,8 +2,8 @@ import type { EventKind } from '../../contract/events.js';
 import { parseOrderWorkflowId } from '../../contract/names.js';
 import { orderSides } from '../../contract/order/types.js';
 import { holdsWallet } from '../../contract/wallets.js';
+import { isKeyword } from '../keywords.js';
 import { type Facts, put, subject } from '../outbox.js';
-import { isKeyword } from '../show.js';
 import { marksOf } from './marks.js';
 import type { OrderRun } from './state.js';
 

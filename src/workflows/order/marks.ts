@@ -2,11 +2,14 @@ import { METADATA_KEY_FORMAT, METADATA_VALUE_FORMAT, REFERENCE_FORMAT } from '..
 import type { RunOptions } from '../../contract/order/input-and-result.js';
 import type { CallerMarks } from '../../contract/order/messages.js';
 import { holdsPrivate } from '../../contract/wallets.js';
-import { isKeyword } from '../show.js';
+import { isKeyword } from '../keywords.js';
 import type { OrderRun } from './state.js';
 
+/** Part of a run that has the caller's marks. */
+export type Marked = Pick<OrderRun, 'input' | 'failure' | 'isAnswered'>;
+
 /** Returns the caller's reference and metadata. Leaves out what is private or was refused. */
-export function marksOf({ input, failure, isAnswered }: OrderRun): CallerMarks {
+export function marksOf({ input, failure, isAnswered }: Marked): CallerMarks {
   const { reference, metadata }: RunOptions = Object(input);
   const isRefused = (name: string): boolean =>
     failure?.details?.flat().some((error) => `${Object(error).field}`.split('.')[0] === name) === true;

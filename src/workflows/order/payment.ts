@@ -4,17 +4,18 @@ import type { RunOptions } from '../../contract/order/input-and-result.js';
 import type { OrderState } from '../../contract/order/messages.js';
 import type { RequestFields } from '../../contract/order/request.js';
 import { factsOf, orderSides, whatMoves } from '../../contract/order/types.js';
-import { isKeyword, isShownAmount } from '../show.js';
-import { marksOf } from './marks.js';
+import { isKeyword, isShownAmount } from '../keywords.js';
+import { type Marked, marksOf } from './marks.js';
 import type { OrderRun } from './state.js';
 
+type Shown = Marked & Pick<OrderRun, 'type' | 'request' | 'parked'>;
 type Payment = NonNullable<OrderState['payment']>;
 
 /**
  * Returns what a person has to know of a payment to decide on it: no whole wallet and no payee's
  * name. The request may be unchecked.
  */
-export function paymentOf(run: OrderRun): Payment {
+export function paymentOf(run: Shown): Payment {
   const { type, request, input, parked } = run;
   const { batchId }: RunOptions = Object(input);
   const { reference, metadata: { startedBy } = {} } = marksOf(run);
@@ -35,7 +36,7 @@ export function paymentOf(run: OrderRun): Payment {
 const SHOWN_WALLETS = 3;
 
 /** Returns the masked wallets of a payout with their network, such as `****1111 (card)`. */
-function payeeOf({ type, request }: OrderRun): string | undefined {
+function payeeOf({ type, request }: Shown): string | undefined {
   const { wallet, wallet_details: details }: RequestFields = Object(request);
   if (!factsOf(type).paysOut) return undefined;
   const { networkTo } = orderSides(type, Object(request));
