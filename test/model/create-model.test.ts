@@ -222,9 +222,9 @@ const COMBINATIONS: Record<string, Partial<Left> & { isPayout?: false }> = {
   'a time that passes': { late: 1, restart: more, accept: 1, cancel: 1, decision: 1 },
   'an id of two payments': { another: 1, refuse: more, accept: 1, callback: more, cancel: 1, decision: 1 },
   'a short balance': { short: 1 + more, restart: more, reset: 1, accept: 1, cancel: 1, decision: 1 },
-  'a rule': { rule: 2, hold: 1, refuse: more, cancel: 1, accept: 1, decision: 2 },
-  'a stop': { stop: 1 + more, accept: 0, reset: 1, cancel: 1, decision: 1 },
-  'a hold': { hold: 1, accept: 0, short: 1, refuse: more, reset: 1, cancel: 1, decision: 1 },
+  'a rule of policy': { rule: 2, hold: 1, refuse: more, cancel: 1, accept: 1, decision: 2 },
+  'a stopped account': { stop: 1 + more, accept: 0, reset: 1, cancel: 1, decision: 1 },
+  'a held order': { hold: 1, accept: 0, short: 1, refuse: more, reset: 1, cancel: 1, decision: 1 },
   'a refusal': { refuse: 1, accept: 1, callback: 1, cancel: more, decision: 1 },
 };
 
