@@ -1,5 +1,5 @@
 /**
- * `npm run screenshots`: the pictures of `docs/finding.md`. Brings about every way to be stuck, takes a picture of each page in
+ * `npm run screenshots [-- name …]`: the pictures of `docs/finding.md`. Brings about every way to be stuck, takes a picture of each page in
  * the Temporal UI, then does there what the page says and sees that it goes on. Needs Chromium (`CHROMIUM`, `/usr/bin/chromium`).
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -49,6 +49,10 @@ async function goOn(place: StuckPlace, ui: TemporalUi, { code, way }: Stuck, wor
   await until(`${workflowId} goes on`, async () => (await reasonOf(place.client, workflowId)) !== code);
 }
 
+/** All, or those that the command line names. */
+const named = process.argv.slice(2);
+const chosen = STUCK.filter(({ name }) => named.length === 0 || named.includes(name));
+
 const batchDir = await mkdtemp(join(tmpdir(), 'screenshots-'));
 const installation = await openInstallation(say, await stuckEnv(batchDir), {
   ui: true,
@@ -58,11 +62,11 @@ const place = await openStuckPlace(installation, batchDir);
 const ui = await TemporalUi.open(place.uiUrl ?? '', place.client.options.namespace);
 try {
   await mkdir(PICTURES, { recursive: true });
-  const stuck = await Promise.all(STUCK.map(async (one) => ({ one, workflowId: await one.start(place) })));
+  const stuck = await Promise.all(chosen.map(async (one) => ({ one, workflowId: await one.start(place) })));
   for (const { one, workflowId } of stuck)
     await until(`${workflowId} is ${one.code}`, async () => (await reasonOf(place.client, workflowId)) === one.code);
   await ui.showList('PaymentNeedsAttention = true AND ExecutionStatus = "Running"', stuck.length);
-  await ui.picture(join(PICTURES, 'list.png'));
+  if (named.length === 0) await ui.picture(join(PICTURES, 'list.png'));
   for (const { one, workflowId } of stuck) {
     const { runId } = await place.client.workflow.getHandle(workflowId).describe();
     await ui.showDetails({ workflowId, runId });
@@ -70,6 +74,10 @@ try {
     await goOn(place, ui, one, workflowId);
     say(`✔ ${one.name}`);
   }
+} catch (error) {
+  // Closing may take minutes.
+  say(`✘ ${error}`);
+  throw error;
 } finally {
   await ui.close();
   await place.close();
