@@ -149,10 +149,7 @@ const started =
 /** Settings of the worker: a cap and a policy that orders are above. */
 export async function stuckEnv(folder: string): Promise<Record<string, string>> {
   const path = join(folder, 'policy.json');
-  const rules = [
-    { rule: 'tier', currency: 'usd', above: '3000', approvers: 1 },
-    { rule: 'sum', per: 'day', currency: 'usd', max: '4000', breach: 'park' },
-  ];
+  const rules = [{ rule: 'tier', currency: 'usd', above: '3000', approvers: 1 }];
   await writeFile(path, JSON.stringify({ accounts: { default: rules } }), { mode: 0o600 });
   return { BATCH_DIR: folder, PAYMENT_ORDER_CAPS: '{"usd": "5000"}', POLICY_FILE: path };
 }
