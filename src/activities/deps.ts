@@ -58,7 +58,7 @@ export interface ActivityDeps {
   approvers?: ReadonlyMap<string, Approvers>;
   /** Rules by account. An account without an entry has no policy. */
   policies?: ReadonlyMap<string, Policy>;
-  /** Asks for sums. Set beside `policies`. */
+  /** Asks for sums. */
   policyDesk?: PolicyDesk;
   /** Folders of batch files and reports. */
   directories?: Directories;

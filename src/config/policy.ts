@@ -32,7 +32,10 @@ const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$|^24:00$/, 'must be a ti
 
 const open = z
   .strictObject({ days: z.array(z.enum(WEEKDAYS)).min(1), from: time, to: time })
-  .refine(({ from, to }) => from < to, { message: 'must be later than from', path: ['to'] });
+  .refine(({ from, to }) => from < to, {
+    message: 'must be later than from: a night needs two entries, to 24:00 and from 00:00',
+    path: ['to'],
+  });
 
 const rule = z.discriminatedUnion('rule', [
   z.strictObject({
@@ -98,5 +101,6 @@ export function readPolicies(
       );
     policies.set(name, { rules, ...(key && { payeeKey: new Secret(key) }) });
   }
+  if (policies.size === 0) refuse(`accounts: names no account of this worker (${[...accounts].join(', ')})`);
   return policies;
 }

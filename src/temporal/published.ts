@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Approvers, WorkerConfig } from '../config.js';
+import type { Approvers, Policy, WorkerConfig } from '../config.js';
 import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
 
 /* Workers publish their protective settings in the identity that polls the create queue. */
@@ -22,7 +22,7 @@ const published = z.object({
   caps: z.record(z.string(), z.string().regex(AMOUNT_FORMAT).max(MAX_AMOUNT_LENGTH)).optional().catch(undefined),
   /** Digest of the approvers; absent = unsigned decisions count. */
   approvers: z.string().optional().catch(undefined),
-  /** Digest of the rules; absent = none. */
+  /** Digest of the rules and the key of payees; absent = none. */
   policy: z.string().optional().catch(undefined),
   notExecuted: z.array(z.number().int()).optional().catch(undefined),
   audit: z.literal(true).optional().catch(undefined),
@@ -58,8 +58,18 @@ function digestOf(approvers: Approvers): string {
   return digestOfJson([...approvers].map(([keyId, { person, may }]) => [keyId, person, [...may].sort()]).sort());
 }
 
-const digestOfJson = (value: unknown): string =>
+/** Returns 8 characters that differ for other values. */
+export const digestOfJson = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 8);
+
+const policyDigests = new WeakMap<Policy, string>();
+
+/** Returns the digest by which workers compare their policies. A long list is read only once. */
+export function policyDigest(policy: Policy): string {
+  const digest = policyDigests.get(policy) ?? digestOfJson([policy.rules, policy.payeeKey?.reveal()]);
+  policyDigests.set(policy, digest);
+  return digest;
+}
 
 /** Returns what a worker with this configuration publishes about an account. */
 export function publishedFor(config: Pick<WorkerConfig, 'pace'> & Partial<WorkerConfig>, account: string): Protections {
@@ -72,7 +82,7 @@ export function publishedFor(config: Pick<WorkerConfig, 'pace'> & Partial<Worker
     windows: [settleWindowMs.atOnce, settleWindowMs.deposit, confirmDelayMs],
     ...(caps && { caps: Object.fromEntries([...caps].sort()) }),
     ...(own && { approvers: digestOf(own) }),
-    ...(policy && { policy: digestOfJson(policy.rules) }),
+    ...(policy && { policy: policyDigest(policy) }),
     ...(statuses.length > 0 && { notExecuted: [...statuses].sort() }),
     ...(auditDir && { audit: true }),
     ...(restoredAtMs !== undefined && { restoredAtMs }),

@@ -141,7 +141,7 @@ export async function createWorkers(
   const { failovers, others } = live ?? {};
   const activities = createActivities({
     ...{ ...config, ...audit, ...copies, ...clock, accounts, others, readStop },
-    ...(config.policies && { policyDesk: new PolicyDesk() }),
+    policyDesk: new PolicyDesk(),
     failedOverAtMs: () => failovers?.newestMs,
     confirmAttempt: async (details) => void (await Promise.all([confirmAttempt(details), failovers?.lookBeforeSend()])),
   });

@@ -26,8 +26,6 @@ import { readOnly } from './activity-calls.js';
 
 /** Events after which the next run takes over: Temporal allows 2,000 updates in a run. */
 const MOST_EVENTS = 4_000;
-/** Age of a check from which an order is asked for again before an order is refused. */
-const FRESH_MS = 2_000;
 /** Longest check before a refusal. The asking worker waits for it. */
 const CHECK_WITHIN_MS = 6_000;
 /** One attempt of a check, so that a dead worker is noticed soon. */
@@ -45,11 +43,17 @@ export async function policy(input: PolicyInput): Promise<void> {
   let checking: Promise<void> | undefined;
 
   /** Asks how reserved orders ended. The ledger may have changed when the answer comes. */
-  const check = (known: Ledger, orderIds: readonly string[], limitMs: number): Promise<void> => {
+  const check = (
+    known: Ledger,
+    orderIds: readonly string[],
+    limitMs: number,
+    followed: readonly string[] = [],
+  ): Promise<void> => {
     noteChecked(known, orderIds, Date.now());
+    const asked = { ...known.open };
     const orders = orderIds.flatMap((orderId) => {
-      const reserved = known.open[orderId];
-      return reserved ? [{ orderId, spends: reserved.spends }] : [];
+      const { spends } = asked[orderId] ?? {};
+      return spends ? [{ orderId, spends, ...(followed.includes(orderId) && { isFollowed: true as const }) }] : [];
     });
     const options = {
       ...readOnly(account),
@@ -60,7 +64,8 @@ export async function policy(input: PolicyInput): Promise<void> {
     const ended = proxyActivities<Activities>(options).settlePolicy({ account, orders });
     checking = ended
       .then((settlements) => {
-        for (const one of settlements) settle(known, one);
+        // A reservation made since is of a later run.
+        for (const one of settlements) if (known.open[one.orderId] === asked[one.orderId]) settle(known, one);
       })
       .catch((error: unknown) => {
         // It is asked again later. Until then the orders count in full.
@@ -79,8 +84,11 @@ export async function policy(input: PolicyInput): Promise<void> {
     if (answers.every((answer) => answer.length === 0)) return answers;
     // An order that has ended may have left room.
     if (checking) await condition(() => checking === undefined, CHECK_WITHIN_MS);
-    const due = dueOrders(known, Date.now() - FRESH_MS, true);
-    if (due.length > 0) await check(known, due, CHECK_WITHIN_MS);
+    const followed = questions.flatMap(({ follows = [] }) => follows.filter((orderId) => known.open[orderId]));
+    const asking = questions.map(({ orderId }) => orderId);
+    const ended = dueOrders(known, Date.now(), true).filter((orderId) => !asking.includes(orderId));
+    const due = [...new Set([...followed, ...ended])];
+    if (due.length > 0) await check(known, due, CHECK_WITHIN_MS, followed);
     return questions.map((question, index) => (answers[index]?.length === 0 ? [] : judge(known, question, Date.now())));
   };
   setHandler(defineUpdate<Awaited<ReturnType<AskPolicy>>, [readonly PolicyQuestion[]]>(ASK_POLICY_UPDATE), ask, {

@@ -64,7 +64,15 @@ export const ELSEWHERE: SentTo = { account: accountId('https://elsewhere', KEY_F
 /** What only some tests set. */
 type LabOptions = { callback?: typeof CALLBACK; requestTimeoutMs?: number } & Pick<
   ActivityDeps,
-  'directories' | 'caps' | 'audit' | 'restoredAtMs' | 'failedOverAtMs' | 'others' | 'nowMs' | 'attemptStartedMs'
+  | 'directories'
+  | 'caps'
+  | 'policies'
+  | 'audit'
+  | 'restoredAtMs'
+  | 'failedOverAtMs'
+  | 'others'
+  | 'nowMs'
+  | 'attemptStartedMs'
 > &
   Partial<Pick<ActivityDeps, 'pace'>> &
   Partial<Pick<Account, 'notExecutedStatuses' | 'limiter' | 'predecessors'>>;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ActivityDeps } from '../../src/activities/index.js';
-import type { Protections } from '../../src/temporal/published.js';
+import { type Protections, publishedFor } from '../../src/temporal/published.js';
 import { orderInput } from '../support/inputs.js';
 import { attemptOf, openActivities, operations, PACE } from './activity-lab.fixture.js';
 
@@ -44,6 +44,26 @@ describe('the strictest setting of all workers holds', () => {
     expect(await run('createOrder', attemptOf('withdraw'))).toMatchObject({ kind: 'uncertain' });
     const { run: agreed } = await openActivities(fault, { notExecutedStatuses, ...others({ notExecuted: [503] }) });
     expect(await agreed('createOrder', attemptOf('withdraw'))).toMatchObject({ kind: 'notSent' });
+  });
+
+  test('none of two policies: a payout waits until all workers have the same file', async () => {
+    const { sandbox, run } = await openActivities({}, others({ policy: 'theirs' }, {}));
+    const reason = expect.stringContaining('another worker of the account has a POLICY_FILE');
+    expect(await run('createOrder', attemptOf('withdraw'))).toMatchObject({ kind: 'notSent', reason });
+    expect(operations(sandbox)).not.toContain('create');
+    const policies = new Map([['default', { rules: [{ rule: 'tier', currency: 'usd', above: '99', approvers: 1 }] }]]);
+    const own = policies as NonNullable<ActivityDeps['policies']>;
+    const { policy = '' } = publishedFor({ pace: PACE, policies: own }, 'default');
+    for (const [theirs, kind] of [
+      ['theirs', 'notSent'],
+      [policy, 'accepted'],
+    ] as const) {
+      const { run: judged } = await openActivities({}, { policies: own, ...others({ policy: theirs }) });
+      expect(await judged('createOrder', attemptOf('withdraw'))).toMatchObject({ kind });
+    }
+    // Deposits are not judged.
+    const { run: deposit } = await openActivities({}, others({ policy: 'theirs' }));
+    expect(await deposit('createOrder', attemptOf('deposit'))).toMatchObject({ kind: 'accepted' });
   });
 
   test('the latest restore', async () => {

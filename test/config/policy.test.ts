@@ -50,6 +50,22 @@ describe('POLICY_FILE', () => {
     expect(problems(rules, file).join('\n')).toMatch(problem);
   });
 
+  test('without an account of the worker is refused, so that a misspelled name loses no rule', () => {
+    expect(problems([], { accounts: { defualt: [SUM] } })).toEqual([
+      expect.stringContaining('accounts: names no account of this worker (default)'),
+    ]);
+  });
+
+  test('publishes a digest of its rules and its key, since each key makes other payees', () => {
+    const published = (change: object) =>
+      withFile({ payeeKey: PAYEE_KEY, accounts: { default: [SUM, COUNT] }, ...change }, (path) =>
+        publishedFor(loadWorkerConfig({ ...WORKER_ENV, POLICY_FILE: path }), 'default'),
+      ).policy;
+    const others = [{ payeeKey: [...PAYEE_KEY].reverse().join('') }, { accounts: { default: [SUM] } }];
+    expect(new Set([published({}), published({}), ...others.map(published)]).size).toBe(3);
+    expect(published({})).not.toContain(PAYEE_KEY);
+  });
+
   test('takes a tier for as many persons as may decide', () => {
     const tier = (approvers: number) => [{ rule: 'tier', currency: 'usd', above: '1', approvers }];
     withFile(APPROVERS_FILE, (path) => {

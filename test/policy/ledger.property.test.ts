@@ -103,10 +103,8 @@ class World {
       const own = this.open.get(orderId)?.spends.get(key) ?? 0;
       expect(withIt(key, this.nowMs - windowMs - slackMs) + own).toBeGreaterThan(this.max);
     }
-    if (failed.length > 0) {
-      this.open.delete(orderId);
-      return;
-    }
+    // What it was allowed before still counts: its order may exist.
+    if (failed.length > 0) return;
     for (const key of keys)
       for (const { windowMs } of PERIODS) expect(withIt(key, this.nowMs - windowMs)).toBeLessThanOrEqual(this.max);
     this.open.set(orderId, { atMs: this.nowMs, spends: new Map(keys.map((key) => [key, amount])) });
@@ -150,6 +148,33 @@ test('payouts of others are compared within the days, and what the next run drop
   const [pruned] = made(prune(ledger, START_MS));
   expect(pruned?.lostUntilMs).toBeGreaterThan(START_MS - 6 * DAY_MS);
   expect(pruned?.made?.length).toBeLessThan(3_000);
+});
+
+test('an order that was allowed counts until its end, although it may not be sent again', () => {
+  const ledger = openLedger();
+  const limits = (max: string) => [{ key: 'usd', windowMs: DAY_MS, max }];
+  const ask = (orderId: string, amount: string, max = '100') =>
+    judge(ledger, { orderId, spends: [['usd', amount]], limits: limits(max), reserve: true }, START_MS);
+  expect(ask('a', '60')).toEqual([]);
+  // The estimate has grown. The first create may be shown by the probe that follows.
+  expect(ask('a', '101')).toEqual([{ index: 0, total: '101' }]);
+  expect(ask('b', '41')).toEqual([{ index: 0, total: '101' }]);
+  expect(ask('b', '40')).toEqual([]);
+});
+
+test('another key of payees makes rules about payees hold orders, and no other rules', () => {
+  const ledger = openLedger();
+  const ask = (payeeKey: string, key: string, reserve = true) =>
+    judge(
+      ledger,
+      { orderId: key, spends: [[key, '1']], limits: [{ key, windowMs: DAY_MS, max: '9' }], reserve, payeeKey },
+      START_MS,
+    );
+  expect(ask('one', '# a')).toEqual([]);
+  expect(ask('other', '# b', false)).toEqual([]);
+  expect(ask('other', '# b')).toEqual([{ index: 0 }]);
+  expect(ask('other', 'usd')).toEqual([]);
+  expect(prune(ledger, START_MS)).toMatchObject({ payeeKey: 'other', payeesLostUntilMs: START_MS });
 });
 
 test('an order that asks twice counts once, and one in doubt counts in full', () => {

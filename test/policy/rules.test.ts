@@ -21,7 +21,15 @@ describe('an order as rules see it', () => {
     const hex = createHmac('sha256', KEY).update('card:4111111111111111').digest('hex');
     expect(payout.payees).toEqual([{ payee: shortHash(hex), currency: 'usd', amount: '12.50' }]);
     expect(payeeOf(KEY, 'card', '4111 1111 1111 1111')).toBe(shortHash(hex));
-    expect(payeeOf(KEY, 'card', '4111111111111111', 'memo')).not.toBe(shortHash(hex));
+    const payee = (network: string, wallet: string, memo?: string) => payeeOf(KEY, network, wallet, memo);
+    // A memo tells payees apart only where a wallet has several.
+    expect(payee('card', '4111-1111-1111-1111', 'memo')).toBe(shortHash(hex));
+    const hexWallet = '0x52908400098527886E0F7030069857D2E4169EE7';
+    expect(payee('ethereum', hexWallet, 'a')).toBe(payee('ethereum', hexWallet.toLowerCase()));
+    expect(payee('sepa', 'de89 3704 0044 0532 0130 00')).toBe(payee('sepa', 'DE89370400440532013000'));
+    expect(payee('ripple', 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh', '1')).not.toBe(
+      payee('ripple', 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh', '2'),
+    );
     expect(JSON.stringify([payout, spendsOf(payout)])).not.toContain('4111');
   });
 

@@ -26,7 +26,7 @@ export interface Terms {
   balances: Balances | 'unread' | undefined;
 }
 
-/** Reads the terms of an attempt, with fresh rates if a cap (PAYMENT_ORDER_CAPS) needs them. */
+/** Reads the terms of an attempt, with fresh rates if a cap or a policy estimates by them. */
 export async function readTerms(
   deps: ActivityDeps,
   account: Account,
@@ -34,8 +34,10 @@ export async function readTerms(
   request: CreateRequest,
 ): Promise<Terms> {
   const { type, permission } = attempt;
-  const isCapped = permission !== 'none' && capOnEstimate(capsFor(deps, account, attempt), type, request) !== undefined;
-  const rates = await (isCapped ? account.rates.reread() : account.rates.current());
+  const isLimited =
+    capOnEstimate(capsFor(deps, account, attempt), type, request) !== undefined ||
+    (factsOf(type).exchanges && deps.policies?.has(account.name));
+  const rates = await (isLimited && permission !== 'none' ? account.rates.reread() : account.rates.current());
   const whenShort = whenShortOf(attempt);
   // For orders that wait, the line of the account reads the balance.
   const isRead = (whenShort === 'refuse' || whenShort === 'ask') && factsOf(type).movesMoneyAtOnce;

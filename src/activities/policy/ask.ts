@@ -1,6 +1,7 @@
 import { getClient } from '@temporalio/activity';
 import { type Client, WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
 import { bounded } from '../../client/bounded.js';
+import { callTemporal } from '../../client/temporal-calls.js';
 import {
   ASK_POLICY_UPDATE,
   ORDERS_TASK_QUEUE,
@@ -12,15 +13,9 @@ import type { CreateRequest } from '../../contract/order/request.js';
 import type { OrderType } from '../../contract/order/types.js';
 import type { PolicyAnswer, PolicyQuestion } from '../../contract/policy/ledger.js';
 import type { PolicyInput } from '../../contract/policy/messages.js';
-import {
-  type Breach,
-  breachesOf,
-  type Payout,
-  type PolicyRule,
-  spendsOf,
-  testRules,
-} from '../../contract/policy/rules.js';
+import { type Breach, breachesOf, type PolicyRule, spendsOf, testRules } from '../../contract/policy/rules.js';
 import type { Rates } from '../../contract/service-objects.js';
+import { digestOfJson } from '../../temporal/published.js';
 import type { ActivityDeps } from '../deps.js';
 import { askedAmounts, isJudged, payoutOf } from './payout.js';
 
@@ -40,16 +35,28 @@ interface Waiting {
 export class PolicyDesk {
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #busy = new Set<string>();
+  readonly #closed = new Set<string>();
 
   /** Returns the limits that an order would exceed. Throws if no answer came in time. */
   ask(account: string, question: PolicyQuestion): Promise<PolicyAnswer> {
     const client = getClient();
+    this.#closed.delete(account);
     const queue = this.#waiting.get(account) ?? [];
     this.#waiting.set(account, queue);
     return new Promise((resolve, reject) => {
       queue.push({ question, resolve, reject });
       if (!this.#busy.has(account)) void this.#serve(client, account, queue);
     });
+  }
+
+  /** Ends the sums once orders are sent that they do not count. Later rules read them again. */
+  async close(account: string): Promise<void> {
+    if (this.#closed.has(account)) return;
+    const handle = getClient().workflow.getHandle(policyWorkflowId(account));
+    await callTemporal(getClient(), () => handle.terminate('no rule needs the sums')).catch((error: unknown) => {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    });
+    this.#closed.add(account);
   }
 
   async #serve(client: Client, account: string, queue: Waiting[]): Promise<void> {
@@ -131,6 +138,8 @@ export interface Judged {
   request: CreateRequest;
   rates: Rates | undefined;
   approved?: readonly string[];
+  /** Orders whose remainder it moves. */
+  follows?: readonly string[] | undefined;
 }
 
 /** Rules that need the sums of the account. */
@@ -141,32 +150,28 @@ const COUNTING: readonly PolicyRule['rule'][] = ['sum', 'count', 'new-payee', 'p
  * asks. Throws if the sums could not be asked for.
  */
 export async function breachesBefore(
-  deps: ActivityDeps,
-  { account, type, request, rates, approved = [] }: Judged,
+  { policies, policyDesk, nowMs = Date.now }: ActivityDeps,
+  { account, type, request, rates, approved = [], follows }: Judged,
   reserve: boolean,
 ): Promise<Breach[]> {
-  const policy = deps.policies?.get(account);
+  const policy = policies?.get(account);
   if (!policy || !isJudged(type)) return [];
+  const { rules } = policy;
   const payout = payoutOf(policy, type, request, askedAmounts(type, request, rates));
-  return judgePayout(deps, account, { payout, approved }, reserve);
-}
-
-/** Judges an order that is already in the form of rules. */
-export async function judgePayout(
-  deps: ActivityDeps,
-  account: string,
-  { payout, approved }: { payout: Payout; approved: readonly string[] },
-  reserve: boolean,
-): Promise<Breach[]> {
-  const { rules = [] } = deps.policies?.get(account) ?? {};
   // Only plans and dry runs ask for what warns.
   const asks = rules.filter(({ rule }) => !reserve || rule !== 'paid-before');
-  const tested = testRules(asks, payout, approved, Date.now());
-  const asked = reserve && tested.breaches.length === 0;
+  const tested = testRules(asks, payout, approved, await nowMs());
+  const isReserved = reserve && tested.breaches.length === 0;
   const limits = tested.limits.map(({ limit }) => limit);
-  const question = { orderId: payout.orderId, spends: spendsOf(payout), limits, reserve: asked };
   // Without rules about sums, nothing needs to be counted.
   const counts = rules.some(({ rule }) => COUNTING.includes(rule));
-  const failed = counts && (limits.length > 0 || asked) ? await (deps.policyDesk?.ask(account, question) ?? []) : [];
-  return [...tested.breaches, ...breachesOf(rules, tested, failed)];
+  if (!counts && reserve) await policyDesk?.close(account);
+  if (!counts || (limits.length === 0 && !isReserved)) return tested.breaches;
+  const question = { orderId: request.order_id, spends: spendsOf(payout), limits, reserve: isReserved };
+  const failed = await policyDesk?.ask(account, {
+    ...question,
+    ...(policy.payeeKey && { payeeKey: digestOfJson(policy.payeeKey.reveal()) }),
+    ...(follows && { follows }),
+  });
+  return [...tested.breaches, ...breachesOf(rules, tested, failed ?? [])];
 }

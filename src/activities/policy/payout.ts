@@ -11,9 +11,13 @@ import { mostOfOtherSide } from '../order/other-side.js';
 /** Length of a payee's hash in bytes: 96 bits keep histories small. */
 const HASH_BYTES = 12;
 
-/** Returns the keyed hash of a payee: of `network:wallet`, with `:memo` if there is one. */
+/** Networks on which a wallet is one payee, whatever the memo says. So are hex addresses. */
+const WITHOUT_MEMO = new Set(['card', 'sepa', 'bank_ua', 'bitcoin', 'litecoin', 'dogecoin', 'dash', 'tron']);
+
+/** Returns the keyed hash of a payee: of `network:wallet`, with `:memo` if one tells payees apart. */
 export function payeeOf(key: string, network: string, wallet: string, memo?: string | null): string {
-  const text = [network, canonicalWallet(network, wallet), ...(memo ? [memo] : [])].join(':');
+  const tells = memo && !WITHOUT_MEMO.has(network) && !wallet.startsWith('0x');
+  const text = [network, canonicalWallet(network, wallet), ...(tells ? [memo] : [])].join(':');
   return createHmac('sha256', key).update(text).digest().subarray(0, HASH_BYTES).toString('base64url');
 }
 
@@ -59,7 +63,8 @@ export function payoutOf(
   const { wallet, wallet_memo: memo, wallet_details: details }: RequestFields = request;
   const key = payeeKey?.reveal();
   const taken = movesMoneyAtOnce ? [{ currency: currencyFrom, amount: from }] : [];
-  const paid = paysOut && currencyTo !== currencyFrom ? [{ currency: currencyTo, amount: to }] : [];
+  const paid =
+    paysOut && !(movesMoneyAtOnce && currencyTo === currencyFrom) ? [{ currency: currencyTo, amount: to }] : [];
   const compares = rules.some(({ rule }) => rule === 'paid-before');
   // The named amount: an estimate of the other side changes with the rates.
   const [named] = amountsOf(type, request);

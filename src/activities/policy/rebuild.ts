@@ -2,25 +2,29 @@ import { getClient, heartbeat, sleep } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { readFirstInput } from '../../client/history.js';
 import type { Policy } from '../../config.js';
+import type { Amount } from '../../contract/money.js';
 import { searchAttribute } from '../../contract/names.js';
 import { requestOfOrder } from '../../contract/order/followers.js';
-import { isOrderType, ORDER_TYPES, type OrderType, workflowTypeOf } from '../../contract/order/types.js';
+import { factsOf, isOrderType, ORDER_TYPES, type OrderType, workflowTypeOf } from '../../contract/order/types.js';
 import { type Ledger, openLedger, prune, reserveOrder, settle } from '../../contract/policy/ledger.js';
 import { type Payout, spendsOf } from '../../contract/policy/rules.js';
-import { dateTimeMs } from '../../contract/reconcile/input.js';
+import { AHEAD_OF_UTC_MS, dateTimeMs, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import { isFinal, type OrderListItem } from '../../contract/service-objects.js';
 import { orderWindows } from '../../payment-service/paging.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { retryLater } from '../failures.js';
-import { PacedReads } from '../paced-reads.js';
-import { ourRuns } from '../reconcile/our-runs.js';
+import { mapInOrder, PacedReads } from '../paced-reads.js';
+import { type OurRun, ourRuns } from '../reconcile/our-runs.js';
 import { askedAmounts, isJudged, payoutOf } from './payout.js';
+import { executedOn } from './settle.js';
 
 const DAY_MS = 86_400_000;
 const COUNTED_MS = 31 * DAY_MS;
 /** Time in which Temporal's list and the service's list show what is new. */
 const LISTED_AFTER_MS = 3_000;
 const BEAT_EVERY_MS = 2_000;
+/** Descriptions of runs at once. */
+const AT_ONCE = 20;
 /** Wallet that the service shows in part. */
 const MASKED = /[*•…]/;
 
@@ -36,8 +40,19 @@ export function rebuildPolicyActivity(deps: ActivityDeps) {
     try {
       await sleep(LISTED_AFTER_MS);
       const ledger = openLedger();
+      const client = getClient();
+      // First, so that the list shows what is created meanwhile.
+      const inFlight = await runsInFlight(client, name);
       const listed = await takeListed(account, policy, ledger);
-      await takeOpen(getClient(), account, { policy, ledger, listed });
+      const rates = await account.rates.current();
+      for (const run of inFlight) {
+        if (listed.has(run.orderId)) continue;
+        const { workflowType, input } = await readFirstInput(client, run.workflowId, run.runId);
+        const type = ORDER_TYPES.find((one) => workflowTypeOf(one) === workflowType);
+        if (!type || !isJudged(type) || !input.order) continue;
+        const payout = payoutOf(policy, type, input.order, askedAmounts(type, input.order, rates));
+        reserveOrder(ledger, run.orderId, spendsOf(payout), Date.now(), { isUnseen: true });
+      }
       return prune(ledger, Date.now());
     } catch (error) {
       throw retryLater(error);
@@ -62,12 +77,14 @@ async function takeListed(account: Account, policy: Partial<Policy>, ledger: Led
   for (const item of listed.values()) {
     const type = item.order_type;
     if (!isOrderType(type) || !isJudged(type)) continue;
-    const atMs = Math.min(dateTimeMs(item.created_at ?? '') ?? nowMs, nowMs);
-    if (policy.payeeKey && MASKED.test(item.wallet_to ?? ''))
-      Object.assign(ledger, { payeesLostUntilMs: nowMs, payoutsLostUntilMs: nowMs });
     // Two orders of one id both count.
     const orderId = ledger.open[item.user_order_id] ? item.order_uuid : item.user_order_id;
-    const spends = spendsOf(listedPayout(policy, type, item));
+    const payout = listedPayout(policy, type, item);
+    const isLost = payout.payees.length === 0 && factsOf(type).paysOut && !isUnpaid(item);
+    if (policy.payeeKey && (isLost || MASKED.test(JSON.stringify([item.wallet_to, item.wallet_to_details]))))
+      Object.assign(ledger, { payeesLostUntilMs: nowMs, payoutsLostUntilMs: nowMs });
+    const spends = spendsOf(payout);
+    const atMs = Math.min(latestMs(item.created_at), nowMs);
     reserveOrder(ledger, orderId, spends, atMs);
     if (isFinal(item.status)) settle(ledger, { orderId, spends });
   }
@@ -75,47 +92,54 @@ async function takeListed(account: Account, policy: Partial<Policy>, ledger: Led
 }
 
 const NOT_EXECUTED: readonly string[] = ['canceled', 'error'];
+/** Returns the latest time that a date may mean. Without a zone, it may be 12 h behind UTC. */
+function latestMs(date: string | null): number {
+  const ms = dateTimeMs(date ?? '') ?? Number.POSITIVE_INFINITY;
+  return /(?:Z|[+-]\d\d:\d\d)$/.test(date ?? '') ? ms : ms + ZONE_SLACK_MS - AHEAD_OF_UTC_MS;
+}
+
+const isUnpaid = ({ amount_to: paid, status }: OrderListItem): boolean =>
+  paid === null ? NOT_EXECUTED.includes(status) : Number(paid) === 0;
 
 /** Returns a listed order as rules see it: what it executed or, while it is open, will execute. */
 function listedPayout(policy: Partial<Policy>, type: OrderType, item: OrderListItem): Payout {
   const { wallet_to: wallet, wallet_memo_to: wallet_memo, wallet_to_details: wallet_details } = item;
   const asked = type === 'withdraw' && { amount: item.expected_amount_to };
   const request = { ...requestOfOrder(type, item), ...asked, wallet, wallet_memo, wallet_details };
-  const executed = (side: 'from' | 'to') => (isFinal(item.status) ? item[`amount_${side}`] : null);
-  const from = executed('from') ?? item.expected_amount_from;
-  const to = executed('to') ?? item.expected_amount_to;
-  const payout = payoutOf(policy, type, request as never, { from: type === 'withdraw' ? to : from, to });
-  const isUnpaid = item.amount_to === null ? NOT_EXECUTED.includes(item.status) : Number(to) === 0;
-  return isUnpaid ? { ...payout, payees: [] } : payout;
+  const amount = (side: 'from' | 'to', expected: Amount) =>
+    (isFinal(item.status) ? executedOn(item, side) : null) ?? expected;
+  const from = amount('from', item.expected_amount_from);
+  const to = factsOf(type).exchanges ? amount('to', item.expected_amount_to) : from;
+  const payout = payoutOf(policy, type, request as never, { from, to });
+  return isUnpaid(item) ? { ...payout, payees: [] } : payout;
 }
 
-/** Counts open orders that the service does not list, if a create may be in flight. */
-async function takeOpen(
-  client: Client,
-  account: Account,
-  { policy, ledger, listed }: { policy: Partial<Policy>; ledger: Ledger; listed: ReadonlySet<string> },
-): Promise<void> {
+/** Returns open orders whose create may be in flight, or may be too new for the list. */
+async function runsInFlight(client: Client, account: string): Promise<OurRun[]> {
   const nowMs = Date.now();
-  const span = { fromMs: 0, toMs: nowMs + DAY_MS, endedSinceMs: nowMs };
-  const rates = await account.rates.current();
-  for await (const run of ourRuns(client, account.name, span)) {
-    if (run.received || run.standing?.kind !== 'open' || listed.has(run.orderId)) continue;
-    const { workflowType, input } = await readFirstInput(client, run.workflowId, run.runId);
-    const type = ORDER_TYPES.find((one) => workflowTypeOf(one) === workflowType);
-    if (!type || !isJudged(type) || !input.order || !(await mayBeInFlight(client, run.workflowId))) continue;
-    const payout = payoutOf(policy, type, input.order, askedAmounts(type, input.order, rates));
-    reserveOrder(ledger, run.orderId, spendsOf(payout), nowMs);
-  }
+  const runs = ourRuns(client, account, { fromMs: 0, toMs: nowMs + DAY_MS, endedSinceMs: nowMs });
+  const inFlight: OurRun[] = [];
+  const described = mapInOrder(runs, AT_ONCE, async (run) => {
+    const isOpen = !run.received && run.standing?.kind === 'open';
+    if (isOpen && (await mayBeInFlight(client, run.workflowId))) inFlight.push(run);
+  });
+  for await (const _ of described);
+  return inFlight;
 }
 
-/** Questions that wait before a send. */
-const NOT_SENT = ['policy', 'over-cap', 'not-sent'];
+/** Questions about orders that were not sent, or are proven absent. */
+const NOT_SENT = ['policy', 'over-cap', 'held', 'short-of-funds'];
+/** Number of the started state, and events of a run whose first attempt has ended. */
+const [STARTED, ATTEMPTED] = [2, 8];
 
 async function mayBeInFlight(client: Client, workflowId: string): Promise<boolean> {
-  const { raw, typedSearchAttributes } = await client.workflow.getHandle(workflowId).describe();
+  const { raw, historyLength, typedSearchAttributes } = await client.workflow.getHandle(workflowId).describe();
   const status = typedSearchAttributes.get(searchAttribute.orderStatus);
   if (status === 'parked') return !NOT_SENT.includes(typedSearchAttributes.get(searchAttribute.attentionReason) ?? '');
-  const STARTED = 2;
-  const creates = raw.pendingActivities?.filter(({ activityType }) => activityType?.name === 'createOrder') ?? [];
-  return status === 'uncertain' || creates.some(({ state }) => state === STARTED);
+  const isPending = raw.pendingActivities?.some(({ activityType, state }) => {
+    return activityType?.name === 'createOrder' ? state === STARTED : activityType?.name === 'pollOrder';
+  });
+  // The workflow may not have seen yet how its attempt ended.
+  const isBehind = raw.pendingWorkflowTask != null && historyLength >= ATTEMPTED;
+  return status === 'uncertain' || isPending === true || isBehind;
 }

@@ -1,23 +1,28 @@
 import { getClient } from '@temporalio/activity';
+import { OrderHandle } from '../../client/order-handle.js';
 import { readStanding } from '../../client/standing.js';
 import { type Amount, decimal, sum, toAmount } from '../../contract/money.js';
 import { orderWorkflowId } from '../../contract/names.js';
+import { requestOfOrder } from '../../contract/order/followers.js';
 import type { OrderResult } from '../../contract/order/input-and-result.js';
+import { isOrderType } from '../../contract/order/types.js';
 import type { Settlement, Spend } from '../../contract/policy/ledger.js';
 import type { SettleAnswer, SettleInput } from '../../contract/policy/messages.js';
-import type { Order } from '../../contract/service-objects.js';
+import { isFinal, type Order } from '../../contract/service-objects.js';
 import { mapInOrder } from '../paced-reads.js';
+import { payoutOf } from './payout.js';
 
 const AT_ONCE = 20;
 
 /** Reads how reserved orders ended. Open ones are left out, and those in doubt count in full. */
 export async function settlePolicy({ account, orders }: SettleInput): Promise<SettleAnswer> {
   const client = getClient();
-  const settled = mapInOrder(orders, AT_ONCE, async ({ orderId, spends }): Promise<Settlement | undefined> => {
+  const settled = mapInOrder(orders, AT_ONCE, async (asked): Promise<Settlement | undefined> => {
+    const { orderId, spends } = asked;
     const standing = await readStanding(client, orderWorkflowId(account, orderId));
     switch (standing.kind) {
       case 'open':
-        return undefined;
+        return asked.isFollowed && finalOf(new OrderHandle(client, account, orderId), spends);
       case 'completed':
         return { orderId, spends: spentOf(spends, standing.result) };
       case 'noOrder':
@@ -31,36 +36,62 @@ export async function settlePolicy({ account, orders }: SettleInput): Promise<Se
   return settlements;
 }
 
+/** Returns what a final order executed whose workflow is open; undefined if that is unknown. */
+async function finalOf(handle: OrderHandle, spends: readonly Spend[]): Promise<Settlement | undefined> {
+  const { order } = await handle.state().catch(() => ({ order: null }));
+  if (!order || !isFinal(order.status)) return undefined;
+  return { orderId: handle.orderId, spends: spentOf(spends, { outcome: order.status, order }) };
+}
+
 type Side = 'from' | 'to';
+type Result = Pick<OrderResult, 'outcome' | 'order' | 'remainder' | 'remainderUnknown' | 'compensation'>;
+
+const isGiven = ({ currency_from: from, currency_to: to, strict_withdrawal_amount: strict }: Order, side: Side) =>
+  from === to || (side === 'to') === strict;
+
+/** Returns what a final order executed; null if that is unknown, or all that it was asked for. */
+export function executedOn(order: Order, side: Side): Amount | null {
+  const { status, amount_from: from, amount_to: to, currency_from: taken, currency_to: paid } = order;
+  if (status === 'completed' && isGiven(order, side)) return null;
+  if (taken !== paid) return order[`amount_${side}`];
+  // The client may pay a commission out of what was taken.
+  return to !== null && from !== null && !isNone(to) && decimal(from).gt(to) ? from : to;
+}
 
 /** Returns what was executed of a reservation, by the figures that the service shows. */
-export function spentOf(reserved: readonly Spend[], result: OrderResult): Spend[] {
+export function spentOf(reserved: readonly Spend[], result: Result): Spend[] {
   const { outcome, order } = result;
-  const exchanges = order.currency_from !== order.currency_to;
-  const isGiven = (side: Side) => !exchanges || (side === 'to') === order.strict_withdrawal_amount;
   const shown = (side: Side): Amount | null => {
-    if (outcome === 'completed' && isGiven(side)) return null;
-    return order[`amount_${side}`] ?? withoutRemainder(reserved, result, side);
+    const isAll = outcome === 'completed' && isGiven(order, side);
+    return isAll ? null : (executedOn(order, side) ?? withoutRemainder(reserved, result, side));
   };
-  const isUnpaid = isZero(shown('to'));
+  const isUnpaid = isNone(shown('to'));
   const payees = reserved.filter(([key]) => key.startsWith('# ')).length;
-  return reserved.flatMap(([key, amount]): Spend[] => {
+  return [...reserved, ...notEstimated(reserved, order)].flatMap(([key, amount]): Spend[] => {
     const [currency, payee] = key.split(' ');
-    if (/^[#=] /.test(key)) return isUnpaid ? [] : [[key, amount]];
     // Which one of several payees was not paid is unknown.
-    if (payee && payees > 1) return isUnpaid ? [] : [[key, amount]];
+    if (/^[#=] /.test(key) || (payee && payees > 1)) return isUnpaid ? [] : [[key, amount]];
     const side = currency === order.currency_to ? 'to' : 'from';
-    const executed = shown(side);
-    if (executed === null) return [[key, amount]];
-    if (isZero(executed)) return [];
-    return [[key, isGiven(side) && decimal(executed).gt(amount) ? amount : executed]];
+    const executed = shown(side) ?? amount;
+    if (isNone(executed)) return [];
+    return [[key, isGiven(order, side) && decimal(executed).gt(amount) ? amount : executed]];
   });
+}
+
+/** Returns zero for what an order moves and could not be estimated, so that nothing is reserved. */
+function notEstimated(reserved: readonly Spend[], order: Result['order']): Spend[] {
+  const { order_type: type, currency_to: currencyTo } = order;
+  if (!isOrderType(type)) return [];
+  const { amounts } = payoutOf({}, type, requestOfOrder(type, order), {});
+  const payees = reserved.flatMap(([key]) => (key.startsWith('# ') ? `${currencyTo} ${key.slice(2)}` : []));
+  const keys = [...amounts.map(({ currency }) => currency), ...(payees.length === 1 ? payees : [])];
+  return keys.flatMap((key): Spend[] => (reserved.some(([one]) => one === key) ? [] : [[key, '0']]));
 }
 
 /** Returns what an order without figures executed, by its remainder; null if that is unknown. */
 function withoutRemainder(
   reserved: readonly Spend[],
-  { outcome, order, remainder, remainderUnknown, compensation }: OrderResult,
+  { outcome, order, remainder, remainderUnknown, compensation }: Result,
   side: Side,
 ): Amount | null {
   // After a follow-up, the remainder is no longer the order's own.
@@ -71,4 +102,4 @@ function withoutRemainder(
   return asked === undefined ? null : toAmount(decimal(asked).minus(left));
 }
 
-const isZero = (amount: Order['amount_to']): boolean => amount !== null && decimal(amount).eq(0);
+const isNone = (amount: Amount | null): boolean => amount !== null && decimal(amount).lte(0);

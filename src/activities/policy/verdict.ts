@@ -1,9 +1,11 @@
 import type { CreateVerdict } from '../../contract/order/activities.js';
+import type { RunInput } from '../../contract/order/input-and-result.js';
 import { type Breach, breachText } from '../../contract/policy/rules.js';
-import type { ActivityDeps } from '../deps.js';
+import { policyDigest } from '../../temporal/published.js';
 import { notSent, notSentBecause } from '../order/create-attempt.js';
 import { type Attempted, capsFor, exceededCap } from '../order/limits.js';
 import { breachesBefore } from './ask.js';
+import { isJudged } from './payout.js';
 
 /**
  * Asks the policy before the probe of a create. Returns why the order may not be sent; undefined
@@ -13,24 +15,27 @@ export async function policyVerdict(
   { deps, account, attempt, request, terms: { rates } }: Omit<Attempted, 'notes'>,
   closed: unknown,
 ): Promise<CreateVerdict | undefined> {
-  if (closed) return undefined;
+  const { type, approved, approvedRules } = attempt;
+  if (closed || !isJudged(type)) return undefined;
   const { name } = account;
-  if (!deps.policies?.has(name)) return policyIsMissing(deps, name);
-  const { type, approved, approvedRules = [] } = attempt;
+  const policy = deps.policies?.get(name);
+  const own = policy && policyDigest(policy);
+  if (deps.others?.(name).some((other) => other.policy !== undefined && other.policy !== own))
+    return notSent(`another worker of the account has ${policy ? 'another' : 'a'} POLICY_FILE: give all the same one`);
   // A person is asked about the cap first, and nothing is reserved meanwhile.
   if (exceededCap(capsFor(deps, account, attempt), type, request, rates, approved)) return undefined;
   try {
-    const judged = { account: name, type, request, rates, approved: approvedRules };
+    if (!policy) {
+      await deps.policyDesk?.close(name);
+      return undefined;
+    }
+    const { followUpOf } = attempt.input as RunInput;
+    const follows = followUpOf?.map(({ user_order_id: orderId }) => orderId);
+    const judged = { account: name, type, request, rates, approved: approvedRules, follows };
     return verdictOf(await breachesBefore(deps, judged, true));
   } catch (error) {
     return notSentBecause('the policy could not be asked', error);
   }
-}
-
-/** Refuses to send while another worker of the account has rules that this worker lacks. */
-function policyIsMissing({ others }: ActivityDeps, account: string): CreateVerdict | undefined {
-  const isMissing = others?.(account).some(({ policy }) => policy !== undefined);
-  return isMissing ? notSent('another worker of the account has POLICY_FILE, and this one has none') : undefined;
 }
 
 function verdictOf(breaches: readonly Breach[]): CreateVerdict | undefined {

@@ -42,6 +42,10 @@ export interface PolicyQuestion {
   spends: readonly Spend[];
   limits: readonly Limit[];
   reserve: boolean;
+  /** Digest of the key of payees' hashes. */
+  payeeKey?: string;
+  /** Orders whose remainder it moves. They are final, though their workflows are open. */
+  follows?: readonly string[];
 }
 
 /** Exceeded limit by its index. `total`: with the order; absent for payees that are not counted. */
@@ -63,6 +67,8 @@ interface Reservation {
   spends: readonly Spend[];
   /** Absent until its end was asked for. */
   checkedAtMs?: number;
+  /** Its create may have been in flight when the sums were read. It asks only if it was not. */
+  isUnseen?: true;
 }
 
 /** State of the policy workflow, as its next run takes it over. */
@@ -72,6 +78,7 @@ export interface Ledger {
   open: Record<string, Reservation>;
   /** Payees that were paid, with the hour of the last payment. */
   paid: Record<string, number>;
+  payeeKey?: string;
   /** Figures of payees up to this time are incomplete. */
   payeesLostUntilMs?: number;
   /** Payouts up to this time are not all compared. */
@@ -128,9 +135,14 @@ function compare({ sums, payoutsLostUntilMs = 0 }: Ledger, same: readonly string
 /** Answers a question, and reserves the order if no limit fails. The same order counts once. */
 export function judge(
   ledger: Ledger,
-  { orderId, spends, limits, reserve }: PolicyQuestion,
+  { orderId, spends, limits, reserve, payeeKey }: PolicyQuestion,
   nowMs: number,
 ): PolicyAnswer {
+  if (reserve && payeeKey !== undefined && payeeKey !== ledger.payeeKey) {
+    // Hashes by another key name other payees.
+    if (ledger.payeeKey !== undefined) ledger.payeesLostUntilMs = nowMs;
+    ledger.payeeKey = payeeKey;
+  }
   const before = ledger.open[orderId];
   const own = (key: string) => sum(spends.flatMap(([one, amount]) => (one === key ? [decimal(amount)] : [])));
   const failed = limits.flatMap((limit, index): FailedLimit[] => {
@@ -147,18 +159,24 @@ export function judge(
     return total.gt(limit.max) ? [{ index, total: toAmount(total) }] : [];
   });
   if (failed.length === 0 && reserve) reserveOrder(ledger, orderId, spends, nowMs);
-  // An order asks only while none of its creates is in doubt, so it has sent nothing.
-  if (failed.length > 0 && reserve) settle(ledger, { orderId, spends: [] });
+  // Any other reservation stays: the probe may still find that order.
+  if (failed.length > 0 && reserve && before?.isUnseen) settle(ledger, { orderId, spends: [] });
   return failed;
 }
 
 /** Counts an order, in place of an earlier reservation of it. */
-export function reserveOrder(ledger: Ledger, orderId: string, spends: readonly Spend[], atMs: number): void {
+export function reserveOrder(
+  ledger: Ledger,
+  orderId: string,
+  spends: readonly Spend[],
+  atMs: number,
+  mark: Pick<Reservation, 'isUnseen'> = {},
+): void {
   const before = ledger.open[orderId];
   for (const [key, amount] of before?.spends ?? []) add(ledger, key, before?.atMs ?? 0, amount, -1);
   for (const [key, amount] of spends) add(ledger, key, atMs, amount, 1);
   delete ledger.open[orderId];
-  ledger.open[orderId] = { atMs, spends };
+  ledger.open[orderId] = { atMs, spends, ...mark };
 }
 
 /** Corrects the sums by the end of an order. An order that is not open is ignored. */
@@ -167,12 +185,10 @@ export function settle(ledger: Ledger, { orderId, spends }: Settlement): void {
   if (!reserved) return;
   delete ledger.open[orderId];
   const { atMs } = reserved;
-  const final = spends ?? reserved.spends;
-  if (spends) {
-    for (const [key, amount] of reserved.spends) add(ledger, key, atMs, amount, -1);
-    for (const [key, amount] of spends) add(ledger, key, atMs, amount, 1);
-  }
-  if (spends) for (const payee of payeesOf(final)) ledger.paid[payee] = hourOf(atMs);
+  if (!spends) return;
+  for (const [key, amount] of reserved.spends) add(ledger, key, atMs, amount, -1);
+  for (const [key, amount] of spends) add(ledger, key, atMs, amount, 1);
+  for (const payee of payeesOf(spends)) ledger.paid[payee] = hourOf(atMs);
 }
 
 /** Returns the payees whose number of payouts an order raises. */
@@ -205,7 +221,7 @@ export function nextDueMs({ open }: Ledger): number | undefined {
 export function noteChecked({ open }: Ledger, orderIds: readonly string[], nowMs: number): void {
   for (const orderId of orderIds) {
     const one = open[orderId];
-    if (one) open[orderId] = { ...one, checkedAtMs: nowMs };
+    if (one) one.checkedAtMs = nowMs;
   }
 }
 

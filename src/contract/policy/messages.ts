@@ -8,10 +8,13 @@ export interface PolicyInput {
   ledger?: Ledger;
 }
 
-/** Input of the activity that reads how reserved orders ended. */
+/**
+ * Input of the activity that reads how reserved orders ended. `isFollowed`: a follow-up asks, so the
+ * order is final even if its workflow is open.
+ */
 export interface SettleInput {
   account: string;
-  orders: readonly { orderId: string; spends: PolicyQuestion['spends'] }[];
+  orders: readonly { orderId: string; spends: PolicyQuestion['spends']; isFollowed?: true }[];
 }
 
 export type AskPolicy = (questions: readonly PolicyQuestion[]) => Promise<PolicyAnswer[]>;

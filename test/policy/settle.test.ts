@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { spentOf } from '../../src/activities/policy/settle.js';
+import type { Order } from '../../src/contract/service-objects.js';
+
+/** A final order of 100 usd for usdt, paid out. */
+const exchanged = (change: Partial<Order> = {}) =>
+  ({
+    ...{ order_type: 'exchange_withdraw', status: 'completed', user_order_id: 'a', order_uuid: 'u' },
+    ...{ currency_from: 'usd', currency_to: 'usdt', network_to: 'tron', strict_withdrawal_amount: true },
+    ...{ expected_amount_from: '100', amount_from: '100', expected_amount_to: '98', amount_to: '98' },
+    ...change,
+  }) as Order;
+
+test('what could not be estimated counts once the order shows it', () => {
+  const reserved = [
+    ['usdt', '98'],
+    ['usdt p', '98'],
+    ['# p', '1'],
+  ] as const;
+  expect(spentOf(reserved, { outcome: 'completed', order: exchanged() })).toEqual([...reserved, ['usd', '100']]);
+  const other = exchanged({ strict_withdrawal_amount: false });
+  expect(
+    spentOf(
+      [
+        ['usd', '100'],
+        ['# p', '1'],
+      ],
+      { outcome: 'completed', order: other },
+    ),
+  ).toEqual([
+    ['usd', '100'],
+    ['# p', '1'],
+    ['usdt', '98'],
+    ['usdt p', '98'],
+  ]);
+});
+
+test.for<[string, Partial<Order>, [string, string][]]>([
+  [
+    'partly',
+    { amount_from: '50', amount_to: '49' },
+    [
+      ['usd', '50'],
+      ['usdt', '49'],
+      ['usdt p', '49'],
+      ['# p', '1'],
+    ],
+  ],
+  ['with nothing paid', { amount_from: '100', amount_to: '0' }, [['usd', '100']]],
+  ['with nothing', { amount_from: '0', amount_to: '0' }, []],
+  ['with figures below zero', { amount_from: '-5', amount_to: '-1' }, []],
+  [
+    'with unknown figures',
+    { amount_from: null, amount_to: null },
+    [
+      ['usd', '100'],
+      ['usdt', '98'],
+      ['usdt p', '98'],
+      ['# p', '1'],
+    ],
+  ],
+])('an order that executed %s counts so', ([, figures, counted]) => {
+  const reserved = [
+    ['usd', '100'],
+    ['usdt', '98'],
+    ['usdt p', '98'],
+    ['# p', '1'],
+  ] as const;
+  const order = exchanged({ status: 'completed_partially', ...figures });
+  expect(spentOf(reserved, { outcome: 'completed_partially', order })).toEqual(counted);
+});
+
+test('a remainder above the amount never makes other orders count less', () => {
+  const result = { outcome: 'completed_partially', order: exchanged({ amount_from: null, amount_to: null }) } as const;
+  const remainder = [{ kind: 'unpaid' as const, currency: 'usdt', amount: '500' }];
+  expect(spentOf([['usdt', '98']], { ...result, remainder })).toEqual([]);
+});
