@@ -51,11 +51,15 @@ const plainOf = (text: string): string => text.normalize('NFKC').replace(FOREIGN
 const SAME_LETTERS = /(?<![A-Za-z0-9])\d+([A-Za-z]{1,3})\d+(?:\1\d+)+(?![A-Za-z0-9])/g;
 const GLUED_IBAN = /(?<![A-Za-z0-9])([A-Za-z]{1,20})(?=[A-Za-z]{2}\d{2})/g;
 
+/** UUIDs look like card numbers by chance, with a letter between two groups of digits. */
+const UUID = /(?<![A-Za-z0-9])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![A-Za-z0-9])/gi;
+
 /** IBAN with one gap, behind its check digits. Excludes ends of UUIDs. */
 const LONE_GAP = /(?<![A-Za-z0-9])([A-Za-z]{2}\d{2})[\W_]{1,3}(?=(?:\d{12}|[A-Za-z0-9]{13,30})(?![A-Za-z0-9]))/g;
 
 const withoutLetters = (text: string): string =>
   text
+    .replace(UUID, '')
     .replace(SAME_LETTERS, (run, letters: string) => run.replaceAll(letters, '-'))
     .replace(GLUED_IBAN, '$1 ')
     .replace(LONE_GAP, '$1');

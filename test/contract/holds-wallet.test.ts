@@ -26,6 +26,8 @@ const FREE = [
   '20261122165959123456',
   '1795366799123',
   '2026-11-22-0001',
+  // A card number with `d` between its last groups.
+  '172a70fa-5487-4499-9629-3183d2d33680',
   'DE89370400440532013001',
   'NO2026112200012345',
   // A customer's number and a time in seconds, whose check digit fits.

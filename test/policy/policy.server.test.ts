@@ -79,7 +79,7 @@ describe('rules about payees, approvers and refusals', () => {
   test('need the approvals of two persons', async () => {
     setRules({ rule: 'tier', currency: 'usd', above: '10', approvers: 2 });
     const { orderId, handle } = await pay('10.01');
-    await parkedFor(handle, 'amount above 10 usd: 10.01 usd is above 10 usd');
+    await parkedFor(handle, '10.01 usd is above 10 usd, so 2 persons must approve it');
     await decideNow(handle, 'approve');
     await parkedFor(handle, 'approved by ann, 1 more must approve');
     await decideNow(handle, 'approve');

@@ -200,8 +200,11 @@ export function testRules(
 }
 
 function breachOf(rule: PolicyRule, says: string): Breach {
-  const effect = rule.rule === 'tier' ? 'park' : rule.breach;
-  return { rule: ruleName(rule), effect, says, approvers: rule.rule === 'tier' ? rule.approvers : 1 };
+  const name = ruleName(rule);
+  if (rule.rule !== 'tier') return { rule: name, effect: rule.breach, says, approvers: 1 };
+  const { approvers } = rule;
+  const needs = approvers > 1 ? `${says}, so ${approvers} persons must approve it` : says;
+  return { rule: name, effect: 'park', says: needs, approvers };
 }
 
 /** Returns the breaches of limits that the ledger found exceeded. */

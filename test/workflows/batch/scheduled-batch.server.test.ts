@@ -35,7 +35,7 @@ const failureOf = async (result: Promise<unknown>) => {
   return (error as WorkflowFailedError).cause as Error & { type?: string };
 };
 
-const until = <T>(look: () => Promise<T>): Promise<T> => vi.waitFor(look, { timeout: 40_000, interval: 200 });
+const until = <T>(look: () => Promise<T>, timeout = 40_000): Promise<T> => vi.waitFor(look, { timeout, interval: 200 });
 
 describe.concurrent('a schedule', () => {
   it('pays the file of its period once, however often it comes round', async () => {
@@ -47,7 +47,7 @@ describe.concurrent('a schedule', () => {
       const done = lastRuns.filter(({ status }) => status.name === 'COMPLETED');
       expect(done.length).toBeGreaterThan(1);
       return done;
-    });
+    }, 90_000);
     await scheduleOf(plan).delete();
     expect(executedOf(lab, rows)).toBe(3);
     for (const { workflowId } of runs) {
@@ -56,7 +56,8 @@ describe.concurrent('a schedule', () => {
         outcomes: { completed: 3 },
       });
     }
-  });
+    // It shares one worker with the tests beside it.
+  }, 100_000);
 
   it('is paused by a file that does not come, and says which', async () => {
     const plan = await schedule(lab, 'missing', { cron: [EVERY_SECOND], waitForFileMs: 500 });

@@ -13,6 +13,8 @@ const stop = async (): Promise<void> => {
   await lab.orders.accounts.stop('default', ANN);
   // Only for what a failed test leaves behind.
   onTestFinished(() => lab.orders.accounts.resume('default', BOB).catch(() => undefined));
+  // A worker may go by what it read a second ago.
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
 };
 const resume = () => lab.orders.accounts.resume('default', BOB);
 const start = (id: string) => lab.orders.start('withdraw', orderInput('withdraw', id));
