@@ -15,6 +15,8 @@ export interface AttentionWords {
 export const NOT_AGAIN = 'Never start this payment under another order id';
 /** The same warning for an order that needs no decision. */
 export const CONTINUES = `${NOT_AGAIN}: this order continues by itself.`;
+/** Advice for orders that send nothing while a person is asked. */
+const OR_WAIT = 'If you cannot find out now, wait: nothing is sent without a decision.';
 
 /** Codes of orders with their words. The attention's own reason says what happened. */
 export const ATTENTION_WORDS = {
@@ -28,23 +30,23 @@ export const ATTENTION_WORDS = {
   },
   held: {
     never: `${NOT_AGAIN}: once released, both would be paid.`,
-    todo: 'Ask whoever held it. If the payment is still wanted, choose release, otherwise refuse.',
+    todo: `Ask the person who held it whether the reason is gone. Then choose release (still wanted) or refuse. ${OR_WAIT}`,
   },
   'over-cap': {
     never: `${NOT_AGAIN}: once approved, both would be paid.`,
-    todo: 'Ask whoever started this order whether the amount is right.',
+    todo: `Ask whoever started this order whether the amount is right. If it is, choose approve, otherwise refuse. ${OR_WAIT}`,
   },
   'short-of-funds': {
     never: `${NOT_AGAIN}: this one can still be sent.`,
-    todo: 'Pay money into the balance, or ask whoever started this order whether it is still wanted. Then decide.',
+    todo: 'Ask whoever started this order whether it is still wanted. If it is, choose resend and pay money into the balance: paying in alone sends nothing. If it is not, choose refuse.',
   },
   policy: {
     never: `${NOT_AGAIN}: once approved, both would be paid.`,
-    todo: 'Compare the order with the rules that the reason names. Approve it only if it must be paid although it breaks them.',
+    todo: `Ask whoever started this order why it has to break these rules. If it must be paid, choose approve, otherwise refuse. ${OR_WAIT}`,
   },
   conflict: {
     never: `${NOT_AGAIN}: the order that the service shows may be this payment.`,
-    todo: 'Compare the values at the service, and find out whose order it is.',
+    todo: `Compare the values at the service. If the order shown is this payment, choose adopt. If it is another one, choose close-absent. ${OR_WAIT}`,
   },
   'order-missing': {
     never: `${NOT_AGAIN}: the service showed it before.`,
@@ -52,7 +54,7 @@ export const ATTENTION_WORDS = {
   },
   remainder: {
     never: 'Never pay what is left by hand, nor under another order id, while this waits: it could be paid twice.',
-    todo: 'Ask whoever started this order whether the rest is still wanted.',
+    todo: `Ask whoever started this order whether the rest is still wanted. ${OR_WAIT}`,
   },
   'follow-up-open': {
     never: 'Never pay what is left by hand, nor under another order id: a follow-up may be paying it.',
@@ -154,20 +156,21 @@ export const CLOSE_CONFLICT =
 
 /** Effects of `approve` and `resend` while the balance does not cover an order. */
 export const SEND_SHORT = 'sends it now, although the balance is short: the service decides';
-export const WAIT_FOR_FUNDS = 'waits, and sends it by itself as soon as the balance covers it';
+export const WAIT_FOR_FUNDS = 'sends nothing now, and sends it by itself as soon as the balance covers it';
 
 /** Effect of `accept` after a change that followed the end. */
 export const ACCEPT_CHANGE = 'records that you have seen the change; no money moves';
 
 /** Effect of `approve` on an order that breaches the policy. */
 export const APPROVE_BREACH =
-  'counts as your approval of every rule that is named; it is sent once enough persons approved';
+  'counts as your approval of every rule that is named; it is sent once as many persons as the reason asks for have approved';
 
 /** Whether an order was sent. */
 export const SENT_WORDS = {
-  perhaps: 'Perhaps. The money may already have moved.',
+  perhaps:
+    'Perhaps. The money may already have moved. Do not terminate this workflow: nobody would follow the payment.',
   unlessTaken: 'nothing, unless a worker has taken it since',
-  nothing: 'nothing so far that Temporal knows of',
+  nothing: 'nothing, by the record of this order',
 };
 
 /** Text for an order that needs a person but no decision. */

@@ -81,12 +81,15 @@ function whatToDo(run: BatchRun): string[] {
   const { phase, stopped } = run;
   if (stopped) return ['Nothing to decide: orders that were started are followed to their end.'];
   const choices = batchChoices(run, workflowInfo().runId);
-  const first = run.paused ? 'correct the cause of the pause' : 'compare the plan, and the file by its sha256';
+  const first = run.paused
+    ? 'correct the cause of the pause'
+    : 'compare rows and total with what was ordered, and the file by its sha256';
   if (choices.length > 0) return [`**To do**: ${first}. ${HOW}`, ...choices.map((one) => choiceShown(run, one))];
   return phase === 'sending' ? [WHILE_SENDING] : [];
 }
 
-const HOW = 'Then send one of these updates, with your own words in place of what stands in `<>`:';
+const HOW =
+  'Then send one of these updates (*More Actions*, *Send an Update*), with your own words in place of what stands in `<>`:';
 
 const WHILE_SENDING =
   'The updates `pause` and `stop` with `{"by": "<your name>", "reason": "<why>"}` end the sending of new rows.';

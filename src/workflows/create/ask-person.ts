@@ -160,7 +160,7 @@ function askedAbout(run: OrderRun, about: Question): ParkQuestion {
       return { code: 'over-cap', reason: about.why, allowed: ['approve', 'refuse'], toApprove: about.toApprove };
     case 'short': {
       const { why, toApprove } = about;
-      return { code: 'short-of-funds', reason: why, allowed: ['approve', 'resend', 'refuse'], toApprove };
+      return { code: 'short-of-funds', reason: why, allowed: ['resend', 'refuse', 'approve'], toApprove };
     }
     case 'policy':
       return { code: 'policy', reason: about.why, allowed: ['approve', 'refuse'] };

@@ -72,11 +72,13 @@ function known(run: OrderRun): string[] {
 const ofEnded = () => parseAfterEndWorkflowId(workflowInfo().workflowId);
 
 const nothingToDecide = ({ phase }: OrderRun): string =>
-  `No decision is possible: the order ${phase === 'done' ? 'has ended' : 'continues by itself'}.`;
+  phase === 'done'
+    ? 'No decision is possible: the order has ended.'
+    : 'No decision is needed: the order then continues.';
 
 function howToDecide(run: OrderRun): string {
   if (!run.strictest.onlyByCommand)
-    return 'Then send the update `decide` with one of these, and your own words in place of what stands in `<>`:';
+    return 'Then send the update `decide` (*More Actions*, *Send an Update*) with one of these, and your own words in place of what stands in `<>`:';
   const { orderId, account } = run;
   const about = ofEnded();
   const received = parseReceivedWorkflowId(about?.ended ?? workflowInfo().workflowId);

@@ -69,9 +69,9 @@ describe('an order that the balance does not cover', () => {
       const { attention, decisions } = await parkedFor(handle, 'the balance of 50 usd is less than 102 usd');
       expect(attention).toMatchObject({ code: 'short-of-funds', amount: '102', currency: 'usd' });
       expect(decisions.map(({ does, decision }) => [decision.action, does])).toEqual([
-        ['approve', 'sends it now, although the balance is short: the service decides'],
-        ['resend', 'waits, and sends it by itself as soon as the balance covers it'],
+        ['resend', 'sends nothing now, and sends it by itself as soon as the balance covers it'],
         ['refuse', 'ends it without sending it'],
+        ['approve', 'sends it now, although the balance is short: the service decides'],
       ]);
       expect(creates(orderId)).toBe(0);
       await decideNow(handle, 'approve');
