@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '../../sandbox/index.js';
 import { startBatch } from '../../src/client/batch/start-batch.js';
-import { startOrder as startAt } from '../../src/client/start-order.js';
 import { type AccountConfig, Secret } from '../../src/config.js';
 import type { AttentionCode } from '../../src/contract/attention.js';
 import type { OrderInput } from '../../src/contract/order/input-and-result.js';
@@ -134,13 +133,6 @@ async function startHeld(place: StuckPlace): Promise<string> {
   return handle.workflowId;
 }
 
-/** An order that the order list named to a recovery, and that the service does not show. */
-async function startMissing({ client }: StuckPlace): Promise<string> {
-  const recovered = { order_uuid: '0d6ae69e-0000-4000-8000-000000000001' };
-  const lost = { ...input('withdraw', 'refund-2026-109'), recovered };
-  return (await startAt(client, 'withdraw', lost)).workflowId;
-}
-
 const started =
   (orderId: string, steered: Steered) =>
   async (place: StuckPlace): Promise<string> =>
@@ -201,12 +193,6 @@ export const STUCK: readonly Stuck[] = [
     code: 'short-of-funds',
     start: started('invoice-5513', { account: 'gb', amount: '450', whenShort: 'ask', about: 'Invoice 5513' }),
     way: { update: 'decide', choice: 'refuse' },
-  },
-  {
-    name: 'order-missing',
-    code: 'order-missing',
-    start: startMissing,
-    way: { update: 'decide', choice: 'close-absent' },
   },
   {
     name: 'batch-paused',
