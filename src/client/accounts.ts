@@ -10,6 +10,7 @@ import {
   quoted,
   RESUME_ACCOUNT_UPDATE,
   STOP_ACCOUNT_UPDATE,
+  STOP_MEMO,
   searchAttribute,
 } from '../contract/names.js';
 import { CHECK_TIMEOUT_MS } from '../contract/signature.js';
@@ -71,11 +72,11 @@ export class Accounts {
     const query = `WorkflowType = ${quoted(ACCOUNT_STOP_WORKFLOW)}`;
     const newest = new Map<string, { startMs: number; stop: StoppedAccount | undefined }>();
     const read = async () => {
-      for await (const { workflowId, startTime, status, memo } of client.workflow.list({ query })) {
+      for await (const { workflowId, startTime, status, memo, runId } of client.workflow.list({ query })) {
         const account = workflowId.slice(accountStopWorkflowId('').length);
         const startMs = startTime.getTime();
         if (startMs < (newest.get(account)?.startMs ?? 0) || accounts?.has(account) === false) continue;
-        const stop = stopIn({ status, memo });
+        const stop = stopIn({ status, memo, runId, startTime });
         newest.set(account, { startMs, stop: stop && { account, ...stop } });
       }
     };
@@ -96,8 +97,9 @@ export class Accounts {
     const workflowId = accountStopWorkflowId(account);
     const refused = (why: string) => new RefusedError('account', account, 'instruction', why);
     const tell = async (): Promise<void> => {
-      if (update === STOP_ACCOUNT_UPDATE) await this.#open(account);
-      const { runId = instruction.runId } = await this.#state(account);
+      const before = await this.#state(account);
+      if (!before.runId && (before.stop || update === STOP_ACCOUNT_UPDATE)) await this.#open(before);
+      const { runId = instruction.runId } = before.runId ? before : await this.#state(account);
       if (!runId) throw refused('it is not stopped');
       const choice = { runId, ...instruction };
       const run = { namespace: client.options.namespace, account, workflowId, runId };
@@ -117,12 +119,13 @@ export class Accounts {
     return waitWithin(client, about, told, () => throwNoWorker(client, update));
   }
 
-  /** Starts the workflow that may stop the account, or finds it. */
-  async #open(account: string): Promise<void> {
+  /** Starts the workflow that may stop the account. It takes over a terminated stop. */
+  async #open({ account, stop }: AccountState): Promise<void> {
     await this.#client.workflow.start(ACCOUNT_STOP_WORKFLOW, {
       workflowId: accountStopWorkflowId(account),
       taskQueue: ORDERS_TASK_QUEUE,
-      args: [{ account }],
+      args: [{ account, ...(stop && { stop }) }],
+      ...(stop && { memo: { [STOP_MEMO]: stop } }),
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
       typedSearchAttributes: [{ key: searchAttribute.account, value: account }],

@@ -7,7 +7,7 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { AccountStop } from '../contract/account-stop.js';
+import { type AccountStop, lostStop } from '../contract/account-stop.js';
 import { type BatchInstruction, shownInterruption } from '../contract/batch/batch.js';
 import {
   accountStopWorkflowId,
@@ -18,7 +18,7 @@ import {
 } from '../contract/names.js';
 import type { SignedUpdate } from '../contract/signature.js';
 import { withoutNulls } from '../contract/without-nulls.js';
-import { checkedAccount, checkWorkflowId, refuseInput } from './identity.js';
+import { checkedAccount, checkWorkflowId, isReset, refuseInput } from './identity.js';
 import { instructionProblem } from './instruction.js';
 import { attentionAttributes, show, timeShown } from './show.js';
 import { otherRun, takeSigned } from './signed.js';
@@ -37,13 +37,16 @@ interface StopRun {
  * Stops an account from its first `stopAccount` to its `resumeAccount`. Workers read the memo before
  * every send, and take a run that did not complete for a stop.
  */
-export async function accountStop(input: { account?: string }): Promise<AccountStop | null> {
+export async function accountStop(input: { account?: string; stop?: AccountStop }): Promise<AccountStop | null> {
   const run: StopRun = { account: checkedAccount(input) };
+  if (input.stop) stopBy(run, input.stop);
   checkWorkflowId(refuseInput, 'account', accountStopWorkflowId(run.account));
   setHandlers(run);
   do {
     await condition(() => run.stop !== undefined, IDLE_MS, { summary: 'Nobody stopped the account' });
   } while (!run.stop && !allHandlersFinished());
+  // Temporal does not repeat an update that names the run before the reset.
+  if (!run.stop && isReset()) stopBy(run, lostStop(workflowInfo().startTime));
   if (!run.stop) return null;
   await condition(() => run.resumed === true && allHandlersFinished());
   return run.stop;
@@ -58,14 +61,8 @@ function setHandlers(run: StopRun): void {
     defineUpdate<void, [BatchInstruction]>(STOP_ACCOUNT_UPDATE),
     stops,
     stopProblem,
-    ({ by, reason }, keyId) => {
-      run.stop = { ...shownInterruption({ by, reason }), at: new Date().toISOString() };
-      upsertMemo({ [STOP_MEMO]: run.stop });
-      show(details(run.account, run.stop, keyId), [
-        ...attentionAttributes('account-stopped'),
-        { key: searchAttribute.account, value: run.account },
-      ]);
-    },
+    ({ by, reason }, keyId) =>
+      stopBy(run, { ...shownInterruption({ by, reason }), at: new Date().toISOString() }, keyId),
   );
   const resumes = 'Sends the creates of the account again. {"by", "reason"}';
   const resumeProblem = (): string | undefined => (run.stop && !run.resumed ? undefined : 'it is not stopped');
@@ -73,6 +70,15 @@ function setHandlers(run: StopRun): void {
     run.resumed = true;
     show('resumed', attentionAttributes(undefined));
   });
+}
+
+function stopBy(run: StopRun, stop: AccountStop, keyId?: string): void {
+  run.stop = stop;
+  upsertMemo({ [STOP_MEMO]: stop });
+  show(details(run.account, stop, keyId), [
+    ...attentionAttributes('account-stopped'),
+    { key: searchAttribute.account, value: run.account },
+  ]);
 }
 
 /** Handles an update. Its validator is synchronous, because an async one would never refuse. */

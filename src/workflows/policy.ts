@@ -17,6 +17,7 @@ import {
   type Ledger,
   nextDueMs,
   noteChecked,
+  openLedger,
   type PolicyQuestion,
   prune,
   settle,
@@ -39,7 +40,7 @@ const CHECK_ONCE_MS = 600_000;
  */
 export async function policy(input: PolicyInput): Promise<void> {
   const { account } = input;
-  let ledger: Ledger | undefined = input.ledger;
+  let ledger = input.ledger && openLedger(input.ledger);
   let checking: Promise<void> | undefined;
 
   /** Asks how reserved orders ended. The ledger may have changed when the answer comes. */
@@ -98,9 +99,8 @@ export async function policy(input: PolicyInput): Promise<void> {
 
   if (!ledger) {
     const options = { ...readOnly(account), startToCloseTimeout: '2h', heartbeatTimeout: '10s' } as const;
-    ledger = await proxyActivities<Activities>({ ...options, summary: 'Which orders count?' }).rebuildPolicy({
-      account,
-    });
+    const { rebuildPolicy } = proxyActivities<Activities>({ ...options, summary: 'Which orders count?' });
+    ledger = openLedger(await rebuildPolicy({ account }));
   }
   const { historyLength } = workflowInfo();
   const isFull = () =>

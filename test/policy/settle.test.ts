@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { spentOf } from '../../src/activities/policy/settle.js';
+import { judge, openLedger, settle } from '../../src/contract/policy/ledger.js';
 import type { Order } from '../../src/contract/service-objects.js';
 
 /** A final order of 100 usd for usdt, paid out. */
@@ -74,4 +75,14 @@ test('a remainder above the amount never makes other orders count less', () => {
   const result = { outcome: 'completed_partially', order: exchanged({ amount_from: null, amount_to: null }) } as const;
   const remainder = [{ kind: 'unpaid' as const, currency: 'usdt', amount: '500' }];
   expect(spentOf([['usdt', '98']], { ...result, remainder })).toEqual([]);
+});
+
+test.for(['constructor', '__proto__', 'toString'])('%s is a currency and an id as any other', (name) => {
+  const ledger = openLedger(JSON.parse(JSON.stringify(openLedger())));
+  const limits = [{ key: name, windowMs: 3_600_000, max: '10' }];
+  const ask = (orderId: string) => judge(ledger, { orderId, spends: [[name, '6']], limits, reserve: true }, 7_200_000);
+  expect(ask(name)).toEqual([]);
+  expect(ask('other')).toEqual([{ index: 0, total: '12' }]);
+  settle(ledger, { orderId: name, spends: [] });
+  expect(ask('other')).toEqual([]);
 });

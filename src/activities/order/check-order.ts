@@ -11,6 +11,7 @@ import type { Account, ActivityDeps } from '../deps.js';
 import { reasonOf } from '../failures.js';
 import { breachesBefore } from '../policy/ask.js';
 import { onlyByCommand, protectionsIn, tooSoonAfterRestore } from '../protections.js';
+import { stopsOf } from '../stops.js';
 import { amountsOf, type Checked, shownAs, unchecked } from './check-findings.js';
 import { AttemptDeadline, readSendTimes } from './create-attempt.js';
 import { beyondLimits, exceededCap, readTerms } from './limits.js';
@@ -28,11 +29,14 @@ export async function checkOrder(
   if ('errors' in checked) return { fields: checked.errors };
   const { order: request, whenShort } = checked.input;
   const first = { type, permission: 'first' } as const;
-  const [terms, atService, late] = await Promise.all([
+  const [terms, atService, late, stop] = await Promise.all([
     // Its balances are shown, whether or not a start would check them.
     readTerms(deps, account, { ...first, input: { whenShort: 'ask' } }, request),
     shownAtService(account, type, request),
     tooLate(deps, account, type, checked.input),
+    stopsOf(deps, account)
+      .why()
+      .catch(() => undefined),
   ]);
   const { errors, notes, short } = beyondLimits(account, type, request, {
     ...terms,
@@ -49,7 +53,7 @@ export async function checkOrder(
   ];
   const unknown = [...notes, ...(amounts.unknown ?? []), ...(late?.unknown ?? []), ...(policy.unknown ?? [])];
   const wait = short && WAITS.includes(whenShort) ? `it would wait for funds: ${short}` : undefined;
-  const notNow = late?.reason ?? policy.refusal ?? wait;
+  const notNow = late?.reason ?? stop ?? policy.refusal ?? wait;
   return {
     fields: short && whenShort === 'refuse' ? [...errors, { field: 'order.amount', reason: short }] : errors,
     ...amounts,

@@ -91,7 +91,14 @@ export interface Settlement {
   spends?: readonly Spend[];
 }
 
-export const openLedger = (): Ledger => ({ sums: {}, open: {}, paid: {} });
+/** Keys are texts of callers: `constructor` is one as any other. */
+const ownKeys = <T>(entries: Record<string, T> = {}): Record<string, T> => Object.assign(Object.create(null), entries);
+
+/** Returns an empty state, or one that was a payload. */
+export const openLedger = (kept?: Ledger): Ledger => ({
+  ...kept,
+  ...{ sums: ownKeys(kept?.sums), open: ownKeys(kept?.open), paid: ownKeys(kept?.paid) },
+});
 
 const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS);
 /** Last hour of the day of an hour. */
@@ -248,8 +255,8 @@ export function prune(ledger: Ledger, nowMs: number): Ledger {
     delete pruned.sums[key];
   }
   const newestFirst = Object.entries(ledger.paid).sort(([, a], [, b]) => b - a);
-  pruned.paid = Object.fromEntries(newestFirst.slice(0, MOST_PAID));
+  pruned.paid = ownKeys(Object.fromEntries(newestFirst.slice(0, MOST_PAID)));
   const open = Object.entries(ledger.open).sort(([, a], [, b]) => b.atMs - a.atMs);
-  pruned.open = Object.fromEntries(open.slice(0, MOST_OPEN));
+  pruned.open = ownKeys(Object.fromEntries(open.slice(0, MOST_OPEN)));
   return pruned;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startApi } from '../../../src/api/server.js';
-import { RefusedError } from '../../../src/client/errors.js';
+import { resetTo } from '../../reliability/reset.fixture.js';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId, useLab } from '../../support/lab.js';
 
@@ -30,6 +30,11 @@ const untilWaiting = (id: string) =>
     },
     { timeout: 15_000, interval: 50 },
   );
+
+async function resetToStart(workflowId: string): Promise<void> {
+  const { runId } = await lab.temporal.client.workflow.getHandle(workflowId).describe();
+  await resetTo(lab, { workflowId, runId }, '3');
+}
 
 describe('a stopped account', () => {
   test('holds back an order, says who stopped it, when and why, and sends it once after the resume', async () => {
@@ -107,15 +112,32 @@ describe('a stopped account', () => {
     const handle = await start(id);
     await untilWaiting(id);
     expect(await lab.orders.accounts.stopped()).toMatchObject([{ account: 'default', by: 'Ann Smith' }]);
-    await expect(resume()).rejects.toThrow(RefusedError);
-    await lab.orders.accounts.stop('default', BOB);
+    await expect(lab.orders.accounts.stop('default', BOB)).rejects.toThrow('it is stopped already by Ann Smith');
+    expect(await lab.orders.accounts.stopped()).toMatchObject([{ account: 'default', by: 'Ann Smith' }]);
+    await resetToStart('stop:default');
+    expect(await lab.orders.accounts.state('default')).toMatchObject({ stop: { by: 'Ann Smith' } });
+    expect(createsOf(id)).toBe(0);
     await resume();
     expect((await handle.result()).outcome).toBe('completed');
     await expect(resume()).rejects.toThrow('it is not stopped');
   });
 
+  test('stays stopped, though nobody knows why, if its workflow is reset to its start', async () => {
+    await stop();
+    await resetToStart('stop:default');
+    expect(await lab.orders.accounts.state('default')).toMatchObject({ stop: { by: 'somebody' } });
+    const id = newOrderId('reset');
+    const handle = await start(id);
+    await untilWaiting(id);
+    await vi.waitFor(resume, { timeout: 80_000, interval: 2_000 });
+    expect((await handle.result()).outcome).toBe('completed');
+    expect(createsOf(id)).toBe(1);
+  }, 100_000);
+
   test('is shown in Temporal as what a person should look at, until the resume', async () => {
     await stop();
+    const check = await lab.orders.check('withdraw', orderInput('withdraw', newOrderId('checked')));
+    expect(check).toMatchObject({ wouldBeSent: false, reasons: [expect.stringContaining('is stopped')] });
     const described = () => lab.temporal.client.workflow.getHandle('stop:default').describe();
     const { searchAttributes } = await described();
     expect(searchAttributes).toMatchObject({
