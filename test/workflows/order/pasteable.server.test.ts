@@ -154,7 +154,7 @@ describe.concurrent('what the page of a stuck order holds to be pasted', () => {
   test('says whether something was sent, and of what exists how it stands at the service', async () => {
     const { handle: above } = await startSteered(lab, 'exchange', { marker: '' });
     await parkedFor(above);
-    expect(await detailsOf(lab, above)).toContain('**Sent**: nothing so far');
+    expect(await detailsOf(lab, above)).toContain('**Sent**: nothing, by the record');
     const { handle: half } = await startSteered(lab, 'withdraw', { marker: HALF, compensation: 'ask' });
     await parkedFor(half);
     expect(await detailsOf(lab, half)).toMatch(
