@@ -34,9 +34,7 @@ export async function checkOrder(
     readTerms(deps, account, { ...first, input: { whenShort: 'ask' } }, request),
     shownAtService(account, type, request),
     tooLate(deps, account, type, checked.input),
-    stopsOf(deps, account)
-      .why()
-      .catch(() => undefined),
+    stopOf(deps, account),
   ]);
   const { errors, notes, short } = beyondLimits(account, type, request, {
     ...terms,
@@ -51,9 +49,9 @@ export async function checkOrder(
     ...(whenShort ? [] : (amounts.leaves ?? []).flatMap(unchecked)),
     ...(policy.warnings ?? []),
   ];
-  const unknown = [...notes, ...(amounts.unknown ?? []), ...(late?.unknown ?? []), ...(policy.unknown ?? [])];
+  const unknown = [...notes, ...[amounts, late, stop, policy].flatMap((one) => one?.unknown ?? [])];
   const wait = short && WAITS.includes(whenShort) ? `it would wait for funds: ${short}` : undefined;
-  const notNow = late?.reason ?? stop ?? policy.refusal ?? wait;
+  const notNow = late?.reason ?? stop.reason ?? policy.refusal ?? wait;
   return {
     fields: short && whenShort === 'refuse' ? [...errors, { field: 'order.amount', reason: short }] : errors,
     ...amounts,
@@ -70,6 +68,16 @@ export async function checkOrder(
 }
 
 const WAITS: readonly unknown[] = ['wait', 'overtake'];
+
+/** Returns why nothing is sent while the account is stopped. */
+async function stopOf(deps: ActivityDeps, account: Account): Promise<{ reason?: string; unknown?: string[] }> {
+  try {
+    const reason = await stopsOf(deps, account).why();
+    return reason === undefined ? {} : { reason };
+  } catch (error) {
+    return { unknown: [`whether the account is stopped could not be read (${reasonOf(error)})`] };
+  }
+}
 
 /** Returns why nothing is sent now: after a restore, or after the latest time to send. */
 async function tooLate(
