@@ -15,8 +15,7 @@ import type { Run } from './run.js';
 import { createdOrder } from './service-order.js';
 
 /** An order, with what its workflow would keep. */
-export interface TestOrder
-  extends Pick<OrderRun, 'type' | 'runId' | 'phase' | 'waitingFor' | 'revision' | 'decisions'> {
+export interface TestOrder extends Pick<OrderRun, 'type' | 'phase' | 'waitingFor' | 'revision' | 'decisions'> {
   run: Run;
   input: RunInput;
   facts: OrderRun['facts'];
@@ -38,16 +37,21 @@ export interface TestOrder
 }
 
 /** Returns an order as the product's rules take it. */
-export const markedOf = (order: TestOrder) => ({ ...order, request: order.input.order, isAnswered: order.run.served });
+export const markedOf = (order: TestOrder) => ({
+  ...order,
+  request: order.input.order,
+  answeredIn: order.run.served ? order.run.runId : undefined,
+});
 
 /** Returns the state of an order as answers of updates show it. */
 export function stateOf(order: TestOrder): OrderState {
-  const { phase, revision, runId, order: shown = null, waitingFor, attention, facts, lookedAt, decisions } = order;
+  const { phase, revision, order: shown = null, waitingFor, attention, facts, lookedAt, decisions } = order;
+  const { runId } = order.run;
   return {
     ...{ phase, revision, runId, status: shown?.status ?? null, order: shown, waitingFor, attention },
     ...marksOf(markedOf(order)),
     ...(facts.cancelled && { cancelRequested: true }),
-    ...{ decisions: decisionsOf(order), lastLookupAt: lookedAt },
+    ...{ decisions: decisionsOf(order, runId), lastLookupAt: lookedAt },
     ...(decisions.length > 0 && { decided: decisions }),
   };
 }

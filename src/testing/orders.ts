@@ -80,7 +80,7 @@ export abstract class TestOrders extends TestTemporal {
     const type = ORDER_TYPES.find((one) => workflowTypeOf(one) === run.type) as OrderType;
     const input = run.input as RunInput;
     const order: TestOrder = {
-      ...{ run, runId: run.runId, type, input, revision: 1, phase: 'creating' },
+      ...{ run, type, input, revision: 1, phase: 'creating' },
       waitingFor: 'a worker that takes the create',
       facts: openFacts(input.resend, factsOf(type).movesMoneyAtOnce),
       ...{ parked: NOT_PARKED, decisions: [], adopted: false, lookedAt: null, listed: 'open', next: () => {} },
@@ -213,7 +213,7 @@ export abstract class TestOrders extends TestTemporal {
 
   #decide(order: TestOrder, sent: Decision): OrderState {
     const given = withoutNulls(sent);
-    const isOther = given?.runId !== undefined && given.runId !== order.runId;
+    const isOther = given?.runId !== undefined && given.runId !== order.run.runId;
     const refused = refusal(order, given) ?? (isOther ? OTHER_RUN : undefined);
     if (refused) throw ApplicationFailure.nonRetryable(refused, 'DecisionRefused');
     const { signature: _, ...decision } = given;

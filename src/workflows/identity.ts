@@ -19,7 +19,7 @@ import type { ReceivedDepositInput } from '../contract/order/input-and-result.js
 import { holdsWallet, maskWallets, NO_WALLET } from '../contract/wallets.js';
 import { isDeeperThan } from './order/decision.js';
 import { close } from './order/end.js';
-import { mayHaveSent, type OrderRun } from './order/state.js';
+import { mayHaveSent, type OrderRun, orderIdOf } from './order/state.js';
 
 /*
  * A run continues only under the workflow id of its input, so that no order runs twice. The first
@@ -52,7 +52,7 @@ const refuseOrder =
 /** Checks an order's identity. Throws InvalidOrder, or OrderUnresolved if it may have been sent. */
 export function checkOrder(run: OrderRun): void {
   const refuse: Refuse = refuseOrder(run);
-  const { orderId } = run;
+  const orderId = orderIdOf(run);
   checkOrderShape(refuse, run.input);
   checkAccount(refuse, run.account);
   if (typeof orderId !== 'string' || !ORDER_ID_FORMAT.test(orderId.replace(/\.r\d{1,4}$/, ''))) {

@@ -101,7 +101,6 @@ async function followed(run: OrderRun, order: Order, reason: string): Promise<st
     run.type = type;
     run.request = requestOfOrder(type, order);
   }
-  run.orderId = order.user_order_id;
   run.order = order;
   record(run, { kind: 'adopted', ours: { kind: 'ours', order, how: 'adopted' } });
   run.finalOrder = undefined;

@@ -23,7 +23,7 @@ import { isForeign } from '../interceptors.js';
 import { recordOf } from '../order/decision.js';
 import { close } from '../order/end.js';
 import { clearAttention, raiseAttention, showTurn } from '../order/show.js';
-import { mayHaveSent as mayHaveBeenSent, type OrderRun, recordPayers } from '../order/state.js';
+import { answeredIn, mayHaveSent as mayHaveBeenSent, type OrderRun, recordPayers } from '../order/state.js';
 import { handOver } from '../outbox.js';
 import {
   endSilence,
@@ -96,7 +96,7 @@ export function lookUp(run: OrderRun, { orderUuid, sentUntilMs, awaitsLater, ...
     sentTo: run.sentTo,
     ...(sentUntilMs !== undefined && { sentUntilMs }),
     ...(awaitsLater && { awaitsLater }),
-    ...(run.approved && { approved: run.approved }),
+    ...(run.approved.amount && { approved: run.approved.amount }),
   });
   return askForReading<LookUpAnswer>(run, question, ({ lookUpOrder }, more) => lookUpOrder({ ...input(), ...more }));
 }
@@ -106,8 +106,7 @@ const SHOWN = ['accepted', 'adopted', 'found'];
 /** Records the circumstances of an answer. A possible send or a found order pins the account. */
 export function recordAnswer(run: OrderRun, answer: OrderAnswer, mayHaveSent = false): void {
   run.strictest = stricter(run.strictest, answer);
-  run.answeredIn = answer.runId ?? run.answeredIn;
-  run.isAnswered = true;
+  run.answeredIn = answer.runId ?? answeredIn(run);
   if (answer.restoredAtMs !== undefined) recordRestore(run, answer.restoredAtMs);
   // A doubt is resolved on one account.
   const isDoubted = run.facts.doubt?.place === 'asked';

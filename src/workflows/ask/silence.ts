@@ -14,7 +14,7 @@ import { wholeAnswer } from '../../contract/order/lean.js';
 import { ATTENTION_AFTER_MIN, ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { isMoneyMoving, quickCheck, shortly } from '../activity-calls.js';
 import { clearAttention, raiseAttention, showTurn } from '../order/show.js';
-import type { OrderRun } from '../order/state.js';
+import { type OrderRun, orderIdOf } from '../order/state.js';
 
 const WORDS: Record<WhySilentAnswer['code'], string> = {
   'service-down': 'the service cannot be reached',
@@ -29,8 +29,8 @@ const isReportedSilent = ({ attention }: OrderRun): boolean => SILENCES.includes
 /** Reports a silent service and the cause. `isOver`: it has answered meanwhile. */
 export async function raiseSilence(run: OrderRun, isOver: () => boolean): Promise<void> {
   if (isReportedUnserved(run)) return;
-  const { account, orderId, order } = run;
-  const why = await whySilent({ account, ...(order ? { orderUuid: order.order_uuid } : { orderId }) });
+  const { account, order } = run;
+  const why = await whySilent({ account, ...(order ? { orderUuid: order.order_uuid } : { orderId: orderIdOf(run) }) });
   if (isOver() || isReportedUnserved(run)) return;
   if (why.turn) showTurn(run, turnText(account, why.turn));
   else raiseSilent(run, why);

@@ -8,7 +8,7 @@ import { factsOf } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { ask, lookUp } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
-import { foundAs, type OrderRun } from '../order/state.js';
+import { foundAs, type OrderRun, orderIdOf } from '../order/state.js';
 import { failedChecks } from './checks.js';
 import { type Case, type Figures, figures } from './figures.js';
 import { afterFollowUp, type FollowUp, type Funds, type Move, openFunds } from './moves.js';
@@ -47,7 +47,7 @@ export async function assess(run: OrderRun, sent: Sent[], before?: Assessment): 
   const { order_id: of } = run.request;
   const known = sent.flatMap(({ request, end }) => (end.kind === 'none' ? [] : [request.order_id]));
   const followUps = isFollowUp(run) ? undefined : { of, known };
-  const reading = await readOutcome(run, run.orderId, run.order?.order_uuid ?? '', followUps);
+  const reading = await readOutcome(run, orderIdOf(run), run.order?.order_uuid ?? '', followUps);
   const { type, request, payers } = run;
   const c: Case = { ...reading, type, request, payers: payers?.first, laterPayers: payers?.later };
   const { acceptedDifferences = [] } = foundAs(run) ?? {};

@@ -7,7 +7,7 @@ import { type Looking, lookUp } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
 import type { Closed } from '../order/end.js';
 import { enterPhase, type ParkQuestion, parkUnless } from '../order/show.js';
-import { type OrderRun, showsNone } from '../order/state.js';
+import { answeredIn, type OrderRun, orderIdOf, showsNone } from '../order/state.js';
 import { adoption } from './adoption.js';
 import { type Outcome, record } from './apply-outcome.js';
 import { type Absence, isFollowable, isPlaceUnknown, type Seen, seenIn, wasEverInDoubt } from './facts.js';
@@ -86,11 +86,11 @@ async function outcomeOf(
         return { kind: 'unblocked' };
       }
       if (about.kind === 'policy') return approvalOfRules(run, about, asked, decision.by);
-      run.approved = about.kind === 'overCap' ? about.toApprove : undefined;
+      run.approved.amount = about.kind === 'overCap' ? about.toApprove : undefined;
       return { kind: 'unblocked' };
     default:
       if (about.kind === 'short') return { kind: 'awaits' };
-      return permits(about) ? { kind: 'permitted', readIn: run.answeredIn } : { kind: 'unblocked' };
+      return permits(about) ? { kind: 'permitted', readIn: answeredIn(run) } : { kind: 'unblocked' };
   }
 }
 
@@ -101,12 +101,13 @@ function approvalOfRules(
   asked: ParkQuestion,
   person: string,
 ): Outcome | ParkQuestion {
-  const others = (run.approvals ?? []).filter(({ rule }) => rules.every((one) => one.rule !== rule));
+  const { rules: before } = run.approved;
+  const others = before.filter(({ rule }) => rules.every((one) => one.rule !== rule));
   const approved = rules.map(({ rule, approvers }) => {
-    const { by = [] } = run.approvals?.find((one) => one.rule === rule) ?? {};
+    const { by = [] } = before.find((one) => one.rule === rule) ?? {};
     return { rule, approvers, by: [...new Set([...by, person])] };
   });
-  run.approvals = [...others, ...approved];
+  run.approved.rules = [...others, ...approved];
   const lacking = approved.filter(({ by, approvers }) => by.length < approvers);
   if (lacking.length === 0) return { kind: 'unblocked' };
   const missing = lacking.map(({ rule, by, approvers }) => {
@@ -208,7 +209,7 @@ function doubtOf(run: OrderRun, doubt: ClosingDoubt): string {
 
 /** Returns the end of a run without an order, in words. */
 export function closedAs(run: OrderRun, end: End): Closed {
-  const { orderId } = run;
+  const orderId = orderIdOf(run);
   switch (end.type) {
     case 'OrderCancelled': {
       if (end.refusedBy) return [end.type, `order ${orderId} was refused by ${end.refusedBy}: ${end.why}`];
@@ -233,7 +234,7 @@ export function closedAs(run: OrderRun, end: End): Closed {
 export function rejected(run: OrderRun, answer: string): Closed {
   const advice =
     'Check the fields against the rates, then start it again with --again: before it sends, it proves once more that there is none';
-  const message = `the service refused the create of ${run.orderId} (${answer}), and ${showsNone(run)}. ${advice}`;
+  const message = `the service refused the create of ${orderIdOf(run)} (${answer}), and ${showsNone(run)}. ${advice}`;
   return ['OrderRejected', message, { answer }];
 }
 

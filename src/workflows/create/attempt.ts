@@ -78,7 +78,7 @@ function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInp
     permission,
     ...(permission === 'absent' && absence && { provenIn: absence.readIn }),
     ...(run.sentTo && { sentTo: run.sentTo }),
-    ...(run.approved && { approved: run.approved }),
+    ...(run.approved.amount && { approved: run.approved.amount }),
     ...approvedRules(run),
     ...(run.strictest.caps && { caps: run.strictest.caps }),
     ...(isLatePermitted(run) && { late: true }),
@@ -88,9 +88,9 @@ function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInp
 }
 
 /** Returns the rules that enough persons approved, as a field to spread; {} without any. */
-function approvedRules({ approvals }: OrderRun): { approvedRules?: string[] } {
-  const rules = approvals?.flatMap(({ rule, approvers, by }) => (by.length >= approvers ? [rule] : []));
-  return rules?.length ? { approvedRules: rules } : {};
+function approvedRules({ approved }: OrderRun): { approvedRules?: string[] } {
+  const rules = approved.rules.flatMap(({ rule, approvers, by }) => (by.length >= approvers ? [rule] : []));
+  return rules.length > 0 ? { approvedRules: rules } : {};
 }
 
 const mayHaveReached = (verdict: CreateVerdict, permission: SendPermission): boolean =>

@@ -8,7 +8,7 @@ import { isFollowUp } from '../identity.js';
 import { close, failureOf, startLookUpsAfterEnd } from '../order/end.js';
 import { emit } from '../order/events.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
-import { isReset, type OrderRun } from '../order/state.js';
+import { answeredIn, isReset, type OrderRun } from '../order/state.js';
 import { applyOutcome, record } from './apply-outcome.js';
 import { askPerson, closedAs, look, rejected } from './ask-person.js';
 import { attemptCreate, delayHasPassed, doubtOfReset, latestSendIsOver } from './attempt.js';
@@ -168,7 +168,7 @@ async function attempt(create: Create, action: Extract<Action, { do: 'attempt' }
   const { run } = create;
   const { permission } = action;
   // The permission holds while the attempt waits, whatever the budget says.
-  if (permission === 'absent') record(run, { kind: 'permitted', readIn: run.answeredIn });
+  if (permission === 'absent') record(run, { kind: 'permitted', readIn: answeredIn(run) });
   run.isAttempting = true;
   try {
     const outcomes = await attemptCreate(run, permission, () => !isChanged(create, action));
@@ -189,18 +189,18 @@ async function readAbsence(create: Create, why: string): Promise<void> {
   if (proof && waitMs > 0 && (await condition(() => isHeard(create), waitMs, { summary }))) decide(create);
   const heard = isCallbackNew(run.facts);
   const askedAtMs = Date.now();
-  const { answeredIn } = run;
+  const before = answeredIn(run);
   enterPhase(run, 'uncertain', `checking whether the order exists: ${why}`);
   const question = { summary: 'Uncertain create: is it there?', alarm: true, sentUntilMs: doubt?.untilMs };
   const answer = await lookUp(run, question);
   const seen = seenIn(run, answer);
-  if (run.answeredIn !== answeredIn && seen.kind === 'absent') {
+  if (answeredIn(run) !== before && seen.kind === 'absent') {
     return record(run, { kind: 'doubted', doubt: doubtOfReset(run) });
   }
   if (!run.strictest.pace) throw new Error('the pace comes with the first reading');
   const windowMs = windowOf(run.strictest.pace, run.type);
   const reading = { askedAtMs, answeredAtMs: Date.now(), readAtMs: answer.readAtMs };
-  record(run, { kind: 'read', seen, reading, readIn: run.answeredIn, windowMs, heard });
+  record(run, { kind: 'read', seen, reading, readIn: answeredIn(run), windowMs, heard });
   // Callers learn of a refusal at once; a contradiction withdraws it.
   const isReported = isRefusalReported(run.facts, terms(run).movesMoneyAtOnce ? 2 : 1) && !isFollowUp(run);
   run.failure = isReported ? failureOf(run, rejected(run, run.facts.refused?.answer ?? '')) : undefined;
@@ -221,8 +221,6 @@ export function setOrder(run: OrderRun, ours: Ours): Order {
   record(run, { kind: 'adopted', ours });
   run.failure = undefined;
   emit(run, 'order.created');
-  // The service uses another form of its id.
-  if (acceptedDifferences?.includes('order_id')) run.orderId = order.user_order_id;
   if (!acceptedDifferences && soft.length > 0) {
     const fields = soft.join(', ');
     const shown = `order ${order.order_uuid} is ours, and the service shows it in another form: ${fields}`;

@@ -7,7 +7,7 @@ import { endSilence, raiseSilence, raiseSilent } from '../ask/silence.js';
 import { untilDelayedStartMs } from '../create/attempt.js';
 import { countCallback } from '../order/end.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
-import { isAdopted, type OrderRun } from '../order/state.js';
+import { isAdopted, type OrderRun, orderIdOf } from '../order/state.js';
 
 /** Follows the order by polling and callbacks to its first final status. */
 export async function awaitFinal(run: OrderRun): Promise<Order> {
@@ -101,8 +101,8 @@ async function beforePolls(run: OrderRun): Promise<void> {
 }
 
 function pollOnce(run: OrderRun, reports: Pick<PollInput, 'tolerateAll' | 'silence'>): Promise<PollAnswer> {
-  const { account, orderId, order, sentTo } = run;
-  const input: PollInput = { account, orderId, orderUuid: order?.order_uuid, sentTo, ...reports };
+  const { account, order, sentTo } = run;
+  const input: PollInput = { account, orderId: orderIdOf(run), orderUuid: order?.order_uuid, sentTo, ...reports };
   // Its first reading shows that a worker serves the account again.
   return ask(run, { activityId: 'poll-status', summary: 'Poll the status until it is final' }, ({ pollOrder }, late) =>
     pollOrder(late ? { ...input, silence: 'told' } : input),
@@ -133,7 +133,7 @@ async function confirm(run: OrderRun, asking: CancellationScope): Promise<void> 
     .run(() => lookUp(run, question))
     .then((answer) => {
       // An order that was seen is never absent again.
-      if (answer.kind === 'found' && answer.order.user_order_id === run.orderId) observe(run, answer.order);
+      if (answer.kind === 'found' && answer.order.user_order_id === orderIdOf(run)) observe(run, answer.order);
     });
   const answered = watch(reading);
   await condition(() => answered() || run.finalOrder !== undefined);

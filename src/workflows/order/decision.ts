@@ -30,20 +30,20 @@ import { needsPerson } from '../create/next-action.js';
 import type { OrderRun } from './state.js';
 
 /** Part of a run by which decisions are offered and checked. */
-type Asking = Pick<OrderRun, 'attention' | 'facts' | 'parked' | 'revision' | 'runId'>;
+type Asking = Pick<OrderRun, 'attention' | 'facts' | 'parked' | 'revision'>;
 
-export function decisionsOf(run: Asking): DecisionChoice[] {
-  const { attention, parked } = run;
-  if (!attention || parked.decision) return [];
-  return attention.allowed.flatMap((action) => choicesOf(run, action));
-}
+export const decisionsOf = (run: Asking, runId: string): DecisionChoice[] =>
+  allowedNow(run).flatMap((action) => choicesOf(run, runId, action));
+
+const allowedNow = ({ attention, parked }: Asking): DecideAction[] =>
+  attention && !parked.decision ? attention.allowed : [];
 
 type Variant = Omit<DecisionChoice, 'decision'> & {
   decision?: Pick<Decision, 'kind' | 'as' | 'order_uuid' | 'differences' | 'amount' | 'currency'>;
 };
 
-function choicesOf(run: Asking, action: DecideAction): DecisionChoice[] {
-  const { revision, runId } = run;
+function choicesOf(run: Asking, runId: string, action: DecideAction): DecisionChoice[] {
+  const { revision } = run;
   const alone = aloneReason(run, action);
   return waysOf(run, action).map(({ decision, ...way }) => ({
     ...way,
@@ -154,15 +154,15 @@ export function refusal(run: Asking, decision: unknown): string | undefined {
   if (typeof decision !== 'object' || decision === null) return 'decide needs {action, by, reason, revision}';
   if (isTooLarge(decision)) return 'decide: takes less than 50000 characters, at most 10 levels deep';
   const { action, by, reason, revision, signature } = decision as Partial<Decision>;
-  const allowed = new Set(decisionsOf(run).map((choice) => choice.decision.action));
+  const allowed = new Set(allowedNow(run).filter((one) => waysOf(run, one).length > 0));
   const isAllowed = action !== undefined && allowed.has(action);
   const own = isAllowed ? (OWN[action]?.fields ?? []) : Object.values(OWN).flatMap(({ fields }) => fields);
   // A field that is given twice shows here as one more field.
   const others = unknownKeys(decision, [...COMMON_FIELDS, ...own]);
   if (others.length > 0) return `${String(action)} does not take ${others.join(', ')}`;
   if (run.parked.decision) return 'another decision was taken a moment ago; look again';
-  const allowedNow = allowed.size > 0 ? `allowed now: ${[...allowed].join(', ')}` : 'nothing can be decided now';
-  if (!isAllowed) return `action ${String(action)} is not allowed; ${allowedNow}`;
+  const shown = allowed.size > 0 ? `allowed now: ${[...allowed].join(', ')}` : 'nothing can be decided now';
+  if (!isAllowed) return `action ${String(action)} is not allowed; ${shown}`;
   if (!isOwnText(by)) return 'by: who decides? (1 to 500 characters, a name of your own)';
   if (!isOwnText(reason)) return 'reason: why? (1 to 500 characters, in words of your own)';
   if (revision !== run.revision) {

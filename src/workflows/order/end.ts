@@ -10,7 +10,7 @@ import { maskWallets } from '../../contract/wallets.js';
 import { learnReceivers } from '../outbox.js';
 import { marksOf } from './marks.js';
 import { enterDone } from './show.js';
-import { foundAs, isAdopted, type OrderRun } from './state.js';
+import { foundAs, isAdopted, type OrderRun, orderIdOf } from './state.js';
 
 /** How a run ends without an order. Only with 'OrderUnresolved' an order may exist. */
 export type Closed = [type: OrderFailure | typeof ORDER_UNRESOLVED, message: string, ...details: unknown[]];
@@ -78,7 +78,7 @@ export async function startLookUpsAfterEnd(run: OrderRun): Promise<void> {
       workflowId: afterEndWorkflowId(workflowInfo().workflowId),
       args: [input],
       parentClosePolicy: ParentClosePolicy.ABANDON,
-      staticSummary: `after the end of ${run.orderId}`,
+      staticSummary: `after the end of ${orderIdOf(run)}`,
       typedSearchAttributes: [{ key: searchAttribute.account, value: run.account }],
     });
   } catch (error) {

@@ -5,7 +5,7 @@ import { holdsWallet } from '../../contract/wallets.js';
 import { isKeyword } from '../keywords.js';
 import { type Facts, put, subject } from '../outbox.js';
 import { marksOf } from './marks.js';
-import type { OrderRun } from './state.js';
+import { type OrderRun, orderIdOf } from './state.js';
 
 /** Records an event of an order. `later`: another one follows at once. */
 export const emit = (run: OrderRun, type: EventKind, facts: Facts = {}, later = false): void =>
@@ -26,8 +26,8 @@ export function emitAttention(run: OrderRun): void {
 const SHOWN_ID = /^[\w.:-]{1,126}$/;
 
 function knownOf(run: OrderRun): Facts {
-  const { order, orderId, type, request } = run;
-  const ours = parseOrderWorkflowId(subject())?.orderId ?? orderId;
+  const { order, type, request } = run;
+  const ours = parseOrderWorkflowId(subject())?.orderId ?? orderIdOf(run);
   // One that was refused may hold the wallet of its order.
   const isRefused = run.failure?.details?.flat().some((error) => Object(error).field === 'order.order_id');
   const isShown = typeof ours === 'string' && SHOWN_ID.test(ours) && !holdsWallet(ours);

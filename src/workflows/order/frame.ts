@@ -35,7 +35,7 @@ import { setHold } from './hold.js';
 import { currentDetails } from './page.js';
 import { paymentOf } from './payment.js';
 import { enterDone, orderState, showCancelled } from './show.js';
-import { type OrderRun, openReceivedRun, openRun } from './state.js';
+import { type OrderRun, openReceivedRun, openRun, orderIdOf } from './state.js';
 
 type Steps<Result = OrderResult> = (run: OrderRun) => Promise<Result>;
 
@@ -57,7 +57,7 @@ export function runReceived(input: ReceivedDepositInput, follow: Steps): Promise
 export function runAfterEnd<Result>(run: OrderRun, follow: Steps<Result>): Promise<Result> {
   return inFrame(run, follow, () => {
     // For callers that wait for an order here.
-    run.failure = ApplicationFailure.nonRetryable(`nothing more is followed of ${run.orderId} after its end`);
+    run.failure = ApplicationFailure.nonRetryable(`nothing more is followed of ${orderIdOf(run)} after its end`);
   });
 }
 
@@ -158,7 +158,7 @@ function setBegin(run: OrderRun): void {
     validator: (type, asked) => {
       const fields = differing(type, asked);
       if (fields.length === 0) return;
-      const message = `order "${run.orderId}" has different ${fields.join(', ')}. ${OWN_INPUT}`;
+      const message = `order "${orderIdOf(run)}" has different ${fields.join(', ')}. ${OWN_INPUT}`;
       throw ApplicationFailure.nonRetryable(message, 'OrderConflict', fields);
     },
   });

@@ -6,15 +6,15 @@ import { isKeyword } from '../keywords.js';
 import type { OrderRun } from './state.js';
 
 /** Part of a run that has the caller's marks. */
-export type Marked = Pick<OrderRun, 'input' | 'failure' | 'isAnswered'>;
+export type Marked = Pick<OrderRun, 'input' | 'failure' | 'answeredIn'>;
 
 /** Returns the caller's reference and metadata. Leaves out what is private or was refused. */
-export function marksOf({ input, failure, isAnswered }: Marked): CallerMarks {
+export function marksOf({ input, failure, answeredIn }: Marked): CallerMarks {
   const { reference, metadata }: RunOptions = Object(input);
   const isRefused = (name: string): boolean =>
     failure?.details?.flat().some((error) => `${Object(error).field}`.split('.')[0] === name) === true;
   // An unchecked one may be the wallet of its order.
-  const isShown = isKeyword(reference, isAnswered ? REFERENCE_FORMAT : undefined) && REFERENCE_FORMAT.test(reference);
+  const isShown = isKeyword(reference, answeredIn ? REFERENCE_FORMAT : undefined) && REFERENCE_FORMAT.test(reference);
   return {
     ...(isShown && !isRefused('reference') && { reference }),
     ...(isMetadata(metadata) && !isRefused('metadata') && { metadata }),

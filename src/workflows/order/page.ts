@@ -7,7 +7,7 @@ import type { OnlyByCommand } from '../../contract/signature.js';
 import { literal, page, pasteable, timeShown, WHY_BY_COMMAND } from '../show.js';
 import { decisionsOf } from './decision.js';
 import { paymentOf } from './payment.js';
-import { mayHaveSent, type OrderRun } from './state.js';
+import { mayHaveSent, type OrderRun, orderIdOf } from './state.js';
 
 /**
  * Returns the current details of the Temporal UI, most important first. They contain no wallet,
@@ -28,7 +28,7 @@ export function currentDetails(run: OrderRun): string {
 }
 
 function attentionDetails(run: OrderRun, { code, reason, since }: Attention): string[] {
-  const choices = decisionsOf(run);
+  const choices = decisionsOf(run, workflowInfo().runId);
   const { never, todo } = attentionWords(code as OrderAttention, choices);
   return [
     `**${never}**`,
@@ -79,10 +79,10 @@ const nothingToDecide = ({ phase }: OrderRun): string =>
 function howToDecide(run: OrderRun): string {
   if (!run.strictest.onlyByCommand)
     return 'Then send the update `decide` (*More Actions*, *Send an Update*) with one of these, and your own words in place of what stands in `<>`:';
-  const { orderId, account } = run;
+  const { account } = run;
   const about = ofEnded();
   const received = parseReceivedWorkflowId(about?.ended ?? workflowInfo().workflowId);
-  const id = received ? `${received.orderUuid} --received` : (about?.orderId ?? orderId);
+  const id = received ? `${received.orderUuid} --received` : (about?.orderId ?? orderIdOf(run));
   const name = `${id}${about ? ' --after-end' : ''}`;
   const of = account === DEFAULT_ACCOUNT ? '' : ` --account ${account}`;
   return `Then decide on the command line, ${WHY_BY_COMMAND[run.strictest.onlyByCommand]}: \`payment-orders order show ${name}${of}\` prints the commands.`;

@@ -95,17 +95,18 @@ export function enterDone(run: OrderRun, status: string, keepAttention?: Attenti
 }
 
 export function orderState(run: OrderRun): OrderState {
+  const { runId } = workflowInfo();
   const { atMs: lastLookUpAtMs } = run.lastLookUp;
   return {
     phase: run.phase,
     revision: run.revision,
-    runId: run.runId,
+    runId,
     status: run.order?.status ?? null,
     order: run.order ?? null,
     waitingFor: run.waitingFor,
     attention: run.attention,
     ...(run.facts.cancelled && { cancelRequested: true }),
-    decisions: decisionsOf(run),
+    decisions: decisionsOf(run, runId),
     ...(run.decisions.length > 0 && { decided: run.decisions }),
     ...(run.strictest.onlyByCommand && { onlyByCommand: run.strictest.onlyByCommand }),
     lastLookupAt: lastLookUpAtMs === undefined ? null : new Date(lastLookUpAtMs).toISOString(),

@@ -27,13 +27,10 @@ export interface OrderRun {
   /** Unchecked until `checkOrder`; the first activity validates it in full. */
   input: RunOptions;
   readonly account: string;
-  /** `identify` sets these three once for a received order. */
+  /** `identify` sets type and request once for a received order. */
   type: OrderType;
   /** Its `order_id` is our name of the order, which follow-ups extend. */
   request: CreateRequest;
-  /** The service's `user_order_id`. Differs from ours for receipts. */
-  orderId: string;
-  readonly runId: string;
 
   phase: OrderPhase;
   revision: number;
@@ -58,15 +55,12 @@ export interface OrderRun {
   strictest: Strictest;
   /** Account of the order. Followers have one from their start. */
   sentTo?: SentTo;
-  /** A worker has answered, and checks the input before its first answer. */
-  isAnswered?: boolean;
-  /** Run that asked for the newest answer. A change shows a reset. */
-  answeredIn: string;
+  /** Run that asked for the newest answer, before which the worker checked the input. */
+  answeredIn?: string;
   /** Payers of the commissions by the first rates, and by later ones that differ. */
   payers?: { first: Payers; later: Payers };
-  approved?: ApprovedAmount;
-  /** Persons who approved each breached rule of the policy. */
-  approvals?: (BreachedRule & { by: string[] })[];
+  /** Approvals of an amount above the cap, and of each breached rule of the policy. */
+  approved: { amount?: ApprovedAmount; rules: (BreachedRule & { by: string[] })[] };
   /** A create attempt has no answer yet. */
   isAttempting?: boolean;
   /** Its place in the line of orders that wait for funds. `short`: what is missing. */
@@ -95,15 +89,13 @@ export function openRun(type: OrderType, started: RunInput): OrderRun {
     input,
     account,
     request,
-    orderId: request?.order_id,
     phase: 'creating',
-    runId: workflowInfo().runId,
     revision: 1,
     waitingFor: 'a worker that takes the create',
     facts: openFacts(input?.resend, factsOf(type).movesMoneyAtOnce, firstDoubt(input)),
     sentTo: input?.recovered?.sentTo ?? input?.sentTo,
-    answeredIn: workflowInfo().firstExecutionRunId,
     strictest: {},
+    approved: { rules: [] },
     funds: {},
     lastLookUp: {},
     callback: { isDue: false },
@@ -125,7 +117,7 @@ function firstDoubt(input: RunOptions | undefined): Doubt | undefined {
 export function openReceivedRun(input: ReceivedDepositInput): OrderRun {
   return {
     ...openRun('deposit', input as unknown as RunInput),
-    orderId: input?.order_uuid,
+    request: { order_id: input?.order_uuid } as CreateRequest,
     phase: 'following',
     waitingFor: 'a look-up of the order',
   };
@@ -134,8 +126,15 @@ export function openReceivedRun(input: ReceivedDepositInput): OrderRun {
 export function identify(run: OrderRun, type: ReceivedType, order: Order): void {
   run.type = type;
   run.request = receivedRequest(type, order);
-  run.orderId = order.user_order_id;
 }
+
+/** Returns the service's `user_order_id`, which may differ from ours once an order is known. */
+export const orderIdOf = ({ order, request }: Pick<OrderRun, 'order' | 'request'>): string =>
+  order?.user_order_id ?? request?.order_id;
+
+/** Returns the run that asked for the newest answer. A change shows a reset. */
+export const answeredIn = (run: Pick<OrderRun, 'answeredIn'>): string =>
+  run.answeredIn ?? workflowInfo().firstExecutionRunId;
 
 /** Records payers. Later ones that differ stay as a doubt. */
 export function recordPayers(run: OrderRun, seen: Payers | undefined): void {

@@ -139,12 +139,11 @@ describe('offers', () => {
     } as const;
     const run = {
       revision: 3,
-      runId: 'r',
       attention,
       parked: { offers, candidates: [] },
       facts: {},
     } as unknown as OrderRun;
-    const choices = decisionsOf(run).filter(({ decision }) => decision.action !== 'accept');
+    const choices = decisionsOf(run, 'r').filter(({ decision }) => decision.action !== 'accept');
     expect(choices.map(({ decision }) => chooseOffer(offers, decision))).toEqual(
       [...offers].sort((a, b) => a.move.action.localeCompare(b.move.action)),
     );
