@@ -6,7 +6,7 @@ import type { Attention, OrderState, TakenDecision } from '../contract/order/mes
 import type { Order, Rates } from '../contract/service-objects.js';
 import { type Conflict, type Seen, seenIn } from '../workflows/create/facts.js';
 import { decisionsOf } from '../workflows/order/decision.js';
-import { marksOf } from '../workflows/order/marks.js';
+import { marksOf } from '../workflows/order/payment.js';
 import type { ParkQuestion } from '../workflows/order/show.js';
 import type { OrderRun } from '../workflows/order/state.js';
 import { lateness } from './before-send.js';

@@ -46,8 +46,6 @@ export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
   switch (outcome.kind) {
     case 'seen':
       return applySeen(facts, outcome.seen);
-    case 'read':
-      return applyProofReading(facts, outcome);
     case 'adopted':
       return { ...facts, found: outcome.ours };
     case 'doubted':
@@ -94,6 +92,8 @@ export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
       // The service shows hidden orders again, so a whole window of readings is needed.
       if (!facts.absence) return without(facts, 'proof');
       return { ...facts, absence: { ...facts.absence, control: outcome.control } };
+    case 'read':
+      return applyProofReading(facts, outcome);
   }
 }
 

@@ -24,6 +24,7 @@ export async function awaitFunds(
   { amount = '0', currency }: ApprovedAmount,
   isOver: () => boolean,
 ): Promise<void> {
+  const { account } = run;
   const { workflowId, startTime } = workflowInfo();
   const place: Place = {
     ...{ workflowId, startedAtMs: startTime.getTime(), amount, currency },
@@ -40,24 +41,19 @@ export async function awaitFunds(
     !mayLeave() && !latestSendIsOver(run);
     waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)
   ) {
-    await join(run, place);
+    run.funds.isInLine = true;
+    await signalOrStart(
+      {
+        ...{ type: FUNDS_LINE_WORKFLOW, workflowId: fundsLineWorkflowId(account), signal: JOIN_LINE_SIGNAL, account },
+        ...{ started: { account, places: [place] }, signalled: place },
+      },
+      true,
+    );
     await condition(mayLeave, Math.min(waitMs, untilLatestSendMs(run)), { summary: 'Until it asks for funds again' });
   }
   delete run.funds.short;
   // Without funds, the next attempt ends it, since its latest send time is over.
   record(run, { kind: 'unblocked' });
-}
-
-async function join(run: OrderRun, place: Place): Promise<void> {
-  const { account } = run;
-  run.funds.isInLine = true;
-  await signalOrStart(
-    {
-      ...{ type: FUNDS_LINE_WORKFLOW, workflowId: fundsLineWorkflowId(account), signal: JOIN_LINE_SIGNAL, account },
-      ...{ started: { account, places: [place] }, signalled: place },
-    },
-    true,
-  );
 }
 
 function hear(run: OrderRun, needed: string, news: FundsNews | undefined): void {

@@ -10,9 +10,11 @@ import { emit } from '../order/events.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
 import { answeredIn, isReset, type OrderRun } from '../order/state.js';
 import { applyOutcome, record } from './apply-outcome.js';
-import { askPerson, closedAs, look, rejected } from './ask-person.js';
+import { askPerson } from './ask-person.js';
 import { attemptCreate, delayHasPassed, doubtOfReset, latestSendIsOver } from './attempt.js';
 import { awaitFunds } from './await-funds.js';
+import { closedAs, rejected } from './closed-as.js';
+import { look } from './decided.js';
 import { type Facts, isCallbackNew, type Ours, type Seen, seenIn, wasEverInDoubt } from './facts.js';
 import { type Action, nextAction } from './next-action.js';
 
@@ -221,12 +223,10 @@ export function setOrder(run: OrderRun, ours: Ours): Order {
   record(run, { kind: 'adopted', ours });
   run.failure = undefined;
   emit(run, 'order.created');
-  if (!acceptedDifferences && soft.length > 0) {
-    const fields = soft.join(', ');
-    const shown = `order ${order.order_uuid} is ours, and the service shows it in another form: ${fields}`;
-    raiseAttention(run, 'shown-otherwise', shown);
-  }
   // The run that held the approval of a recovered order is lost.
-  if (aboveCap && !run.input.recovered) raiseAttention(run, 'over-cap', aboveCap);
+  const isAboveCap = aboveCap !== undefined && !run.input.recovered;
+  const form = `order ${order.order_uuid} is ours, and the service shows it in another form: ${soft.join(', ')}`;
+  const [code, reason] = isAboveCap ? (['over-cap', aboveCap] as const) : (['shown-otherwise', form] as const);
+  if (isAboveCap || (!acceptedDifferences && soft.length > 0)) raiseAttention(run, code, reason);
   return order;
 }

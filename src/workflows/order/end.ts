@@ -8,7 +8,7 @@ import { factsOf } from '../../contract/order/types.js';
 import { isFinal } from '../../contract/service-objects.js';
 import { maskWallets } from '../../contract/wallets.js';
 import { learnReceivers } from '../outbox.js';
-import { marksOf } from './marks.js';
+import { marksOf } from './payment.js';
 import { enterDone } from './show.js';
 import { foundAs, isAdopted, type OrderRun, orderIdOf } from './state.js';
 

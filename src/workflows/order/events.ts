@@ -4,7 +4,7 @@ import { orderSides } from '../../contract/order/types.js';
 import { holdsWallet } from '../../contract/wallets.js';
 import { isKeyword } from '../keywords.js';
 import { type Facts, put, subject } from '../outbox.js';
-import { marksOf } from './marks.js';
+import { marksOf } from './payment.js';
 import { type OrderRun, orderIdOf } from './state.js';
 
 /** Records an event of an order. `later`: another one follows at once. */

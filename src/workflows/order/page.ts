@@ -6,7 +6,7 @@ import type { Attention, DecisionChoice } from '../../contract/order/messages.js
 import type { OnlyByCommand } from '../../contract/signature.js';
 import { literal, page, pasteable, timeShown, WHY_BY_COMMAND } from '../show.js';
 import { decisionsOf } from './decision.js';
-import { paymentOf } from './payment.js';
+import { type Payment, paymentOf } from './payment.js';
 import { mayHaveSent, type OrderRun, orderIdOf } from './state.js';
 
 /**
@@ -15,9 +15,10 @@ import { mayHaveSent, type OrderRun, orderIdOf } from './state.js';
  */
 export function currentDetails(run: OrderRun): string {
   const { attention, order, notes } = run;
-  const { reference } = paymentOf(run);
+  const payment = paymentOf(run);
+  const { reference } = payment;
   return page([
-    ...(attention ? attentionDetails(run, attention) : []),
+    ...(attention ? attentionDetails(run, attention, payment) : []),
     ...(attention || !order ? [] : known(run)),
     `**${run.phase}** · waiting for ${run.waitingFor}`,
     ...decided(run),
@@ -27,21 +28,20 @@ export function currentDetails(run: OrderRun): string {
   ]);
 }
 
-function attentionDetails(run: OrderRun, { code, reason, since }: Attention): string[] {
+function attentionDetails(run: OrderRun, { code, reason, since }: Attention, payment: Payment): string[] {
   const choices = decisionsOf(run, workflowInfo().runId);
   const { never, todo } = attentionWords(code as OrderAttention, choices);
   return [
     `**${never}**`,
     ...known(run),
-    ...payment(run),
+    ...paymentShown(payment),
     `**Why** (since ${timeShown(since)}): ${reason}`,
     `**To do**: ${todo} ${choices.length > 0 ? howToDecide(run) : nothingToDecide(run)}`,
     ...choices.map((choice) => choiceShown(choice, run.strictest.onlyByCommand)),
   ];
 }
 
-function payment(run: OrderRun): string[] {
-  const { amount, payee, left, description, reference, batchId, startedBy } = paymentOf(run);
+function paymentShown({ amount, payee, left, description, reference, batchId, startedBy }: Payment): string[] {
   const more = Object.entries({ left, description, reference, batch: batchId, 'started by': startedBy });
   const shown = [
     ...(amount ? [`${literal(amount)}${payee ? ` to ${literal(payee)}` : ''}`] : []),

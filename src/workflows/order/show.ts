@@ -17,8 +17,8 @@ import { isKeyword } from '../keywords.js';
 import { attentionAttributes, show } from '../show.js';
 import { decisionsOf, recordOf } from './decision.js';
 import { emitAttention } from './events.js';
-import { marksOf } from './marks.js';
 import { currentDetails } from './page.js';
+import { marksOf } from './payment.js';
 import type { OrderRun } from './state.js';
 
 /** Operators search for these phases; all others are open. */
@@ -124,7 +124,6 @@ function publish(run: OrderRun, status = searchedStatus(run)): void {
     known.get(searchAttribute.orderStatus) === status &&
     (known.get(searchAttribute.needsAttention) ?? false) === (attention !== undefined) &&
     known.get(searchAttribute.attentionReason) === attention?.code;
-  const details = currentDetails(run);
   const ofInput = isStarted ? [] : attributesOfInput(run);
   const attributes = [
     { key: searchAttribute.orderStatus, value: status },
@@ -132,7 +131,7 @@ function publish(run: OrderRun, status = searchedStatus(run)): void {
     ...(run.order ? [{ key: searchAttribute.orderUuid, value: run.order.order_uuid }] : []),
     ...ofInput,
   ];
-  show(details, isShown ? [] : attributes);
+  show(currentDetails(run), isShown ? [] : attributes);
   emitAttention(run);
 }
 
