@@ -305,16 +305,13 @@ function progress(before: World, code: Code): Step[] {
       return [...steps(world), ...heldMeanwhile(world, code, steps)];
     }
     case 'look':
-      if (action.why === 'waited' && world.facts.notSent?.isStopped) {
-        // A run that waits learns only of the resume.
-        return world.stopped
-          ? []
-          : [{ event: 'it hears of the resume', world: note(world, code, { kind: 'resumed' }) }];
-      }
       return readings(world).map(({ seen, event }) => ({
         event: `a look shows ${event}`,
         world: answered(world, code, seen, () => ({ kind: 'seen', seen })),
       }));
+    case 'await resume':
+      // A run that waits learns only of the resume.
+      return world.stopped ? [] : [{ event: 'it hears of the resume', world: note(world, code, { kind: 'resumed' }) }];
     case 'prove absence':
       return proofs(world, code);
     case 'await funds': {

@@ -102,9 +102,6 @@ export function turnText(account: string, { before, aboutMs, requestsPerSecond }
 /** Schedules an activity. `late`: no worker took it for 15 min. */
 export type Schedule<T> = (activities: ActivityInterfaceFor<Activities>, late: boolean) => Promise<T>;
 
-const scheduled = async <T>(schedule: Schedule<T>, options: ActivityOptions, late = false): Promise<T> =>
-  wholeAnswer(await schedule(proxyActivities<Activities>(options), late));
-
 /** Each limit is longer than the one before, so that a waiting task costs ever less history. */
 const LIMIT_GROWS = 4;
 
@@ -123,7 +120,7 @@ export async function untilTaken<T>(
     for (let limitMs = ATTENTION_AFTER_MS; ; ) {
       const limited = { ...options, scheduleToStartTimeout: limitMs };
       try {
-        return await scheduled(schedule, limited, told !== undefined);
+        return wholeAnswer(await schedule(proxyActivities<Activities>(limited), told !== undefined));
       } catch (error) {
         if (!isUntaken(error, options)) throw error;
       }

@@ -54,16 +54,11 @@ function begin({ untilMs, sinceMs }: WindowStart, { askedAtMs, readAtMs }: Absen
 }
 
 /** Restarts a proof: earlier readings do not count. */
-export function restart(
-  { startedAtMs, server, worker, ...proof }: Proof,
-  reading: AbsentReading,
-  windowMs: number,
-): Proof {
+export function restart({ server, worker, ...proof }: Proof, reading: AbsentReading, windowMs: number): Proof {
   const { answeredAtMs, readAtMs } = reading;
   const from = {
     ...proof,
     readings: 0,
-    startedAtMs,
     server: { countFromMs: Math.max(answeredAtMs, server.countFromMs) },
     worker: { countFromMs: Math.max(readAtMs, worker.countFromMs) },
   };

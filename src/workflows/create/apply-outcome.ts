@@ -24,7 +24,7 @@ export type Outcome =
   /** The account is stopped, and later resumed. */
   | { kind: 'stopped'; why: string }
   | { kind: 'resumed' }
-  /** An operator permits a send, in the run `readIn`. */
+  /** A send is permitted, by the rules or an operator. `readIn`: run that read absence. */
   | { kind: 'permitted'; readIn: string }
   | { kind: 'unblocked' }
   /** A person releases a held order. */
@@ -68,7 +68,7 @@ export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
     case 'blocked':
       return block(facts, outcome);
     case 'stopped':
-      return { ...facts, looked: false, notSent: { why: outcome.why, waitMs: 0, asks: false, isStopped: true } };
+      return { ...facts, looked: false, notSent: { why: outcome.why, asks: false, isStopped: true } };
     case 'resumed':
       return without(facts, 'notSent');
     case 'takenBack':

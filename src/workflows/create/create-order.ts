@@ -21,7 +21,7 @@ import { type Action, nextAction } from './next-action.js';
 /** Longest look-up before an end: one request, and a second one if the worker of the first was lost. */
 const LOOK_WITHIN_MS = 35_000;
 
-/** Time between the two readings after which a caller learns that a payout was refused. */
+/** Time between the two readings after which a caller learns that an order was refused. */
 const SECOND_READING_AFTER_MS = 5_000;
 
 /** Callbacks that cause a look-up, so that a flood of forged ones costs few look-ups. */
@@ -50,8 +50,6 @@ export async function createOrder(run: OrderRun): Promise<Order> {
   }
 }
 
-const terms = ({ type }: OrderRun) => ({ movesMoneyAtOnce: factsOf(type).movesMoneyAtOnce });
-
 function lateness(run: OrderRun): Facts['late'] {
   if (latestSendIsOver(run)) return 'over';
   if (!delayHasPassed(run)) return undefined;
@@ -72,7 +70,7 @@ function decide(create: Create): Action {
   run.facts = observed(create);
   if (run.callback.isDue) create.callbacks += 1;
   run.callback.isDue = false;
-  return nextAction(run.facts, terms(run));
+  return nextAction(run.facts, factsOf(run.type));
 }
 
 /** Names a step. If the name of the next step changes, a waiting step is obsolete. */
@@ -90,7 +88,7 @@ function nameOf(action: Action): string {
 }
 
 const isChanged = (create: Create, action: Action): boolean =>
-  nameOf(nextAction(observed(create), terms(create.run))) !== nameOf(action);
+  nameOf(nextAction(observed(create), factsOf(create.run.type))) !== nameOf(action);
 
 /** Returns true if only the run before a reset has read absence: this run has to read it itself. */
 const isProvenElsewhere = ({ facts }: OrderRun, { as }: Extract<Action, { do: 'end' }>): boolean =>
@@ -104,6 +102,8 @@ async function perform(create: Create, action: Exclude<Action, { do: 'take' | 'e
       const seen = await lookOnce(create, action);
       return seen && record(create.run, { kind: 'seen', seen });
     }
+    case 'await resume':
+      return awaitResume(create, action);
     case 'prove absence':
       return readAbsence(create, action.why);
     case 'await funds':
@@ -131,28 +131,35 @@ async function lookOnce(create: Create, action: Extract<Action, { do: 'look' }>)
       return isAnswered || isReset() ? reading : { kind: 'absent' };
     }
     case 'waited': {
-      const { why: reason = '', isStopped } = run.facts.notSent ?? {};
-      const scope = new CancellationScope();
-      const reading = scope.run(() =>
-        isStopped
-          ? untilResumed(run, reason)
-          : look(run, `the service: ${reason}`, { summary: `Not sent: ${reason}`, delayMs }),
-      );
-      const answered = watch(reading);
-      await condition(() => answered() || isChanged(create, action));
-      if (answered()) return reading;
-      scope.cancel();
-      return undefined;
+      const { why: reason = '' } = run.facts.notSent ?? {};
+      const asking = { summary: `Not sent: ${reason}`, delayMs };
+      return unlessChanged(create, action, () => look(run, `the service: ${reason}`, asking));
     }
   }
 }
 
+/** Waits for an answer, unless the step becomes obsolete: then cancels the question. */
+async function unlessChanged<T>(create: Create, action: Action, put: () => Promise<T>): Promise<T | undefined> {
+  const asking = new CancellationScope();
+  const pending = asking.run(put);
+  const answered = watch(pending);
+  await condition(() => answered() || isChanged(create, action));
+  if (answered()) return pending;
+  asking.cancel();
+  return undefined;
+}
+
 /** Waits until the account is resumed. Costs no history, and raises no attention. */
-async function untilResumed(run: OrderRun, why: string): Promise<undefined> {
+async function awaitResume(create: Create, action: Extract<Action, { do: 'await resume' }>): Promise<void> {
+  const { run } = create;
+  const { why = '' } = run.facts.notSent ?? {};
   enterPhase(run, wasEverInDoubt(run.facts) ? 'uncertain' : 'creating', why);
-  const summary = 'The account is stopped: until it is resumed';
-  await ask(run, { summary }, ({ awaitResume }) => awaitResume({ account: run.account }));
-  record(run, { kind: 'resumed' });
+  const asking = { summary: 'The account is stopped: until it is resumed' };
+  const isResumed = await unlessChanged(create, action, async () => {
+    await ask(run, asking, (activities) => activities.awaitResume({ account: run.account }));
+    return true;
+  });
+  if (isResumed) record(run, { kind: 'resumed' });
 }
 
 /** Looks up an order that was recovered from the order list, for the first time. Checks the input. */
@@ -204,7 +211,7 @@ async function readAbsence(create: Create, why: string): Promise<void> {
   const reading = { askedAtMs, answeredAtMs: Date.now(), readAtMs: answer.readAtMs };
   record(run, { kind: 'read', seen, reading, readIn: answeredIn(run), windowMs, heard });
   // Callers learn of a refusal at once; a contradiction withdraws it.
-  const isReported = isRefusalReported(run.facts, terms(run).movesMoneyAtOnce ? 2 : 1) && !isFollowUp(run);
+  const isReported = isRefusalReported(run.facts, factsOf(run.type).movesMoneyAtOnce ? 2 : 1) && !isFollowUp(run);
   run.failure = isReported ? failureOf(run, rejected(run, run.facts.refused?.answer ?? '')) : undefined;
 }
 

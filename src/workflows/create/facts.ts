@@ -27,7 +27,7 @@ export interface Absence {
   /** Run that read it. After a reset, the new run has to read absence itself. */
   readIn: string;
   control: Control;
-  /** State when a re-send was permitted. Later news need another decision. */
+  /** State when rules or a person permitted a re-send. Later news need another decision. */
   permitted?: { late: boolean; cancelled: boolean };
 }
 
@@ -35,7 +35,7 @@ export interface Absence {
 export interface Budget {
   /** Re-sends that need no operator. */
   resends: number;
-  /** Uncertain creates, each of which costs one re-send. */
+  /** Uncertain creates, the first one included: `spent <= resends` permits a re-send. */
   spent: number;
   /** Probes and creates that the service answered with "too many requests". */
   rateLimited: number;
@@ -63,7 +63,7 @@ export interface Facts {
   refused?: { answer: string; repeated: boolean };
   /**
    * Why nothing was sent. `waitMs`: wait before the next look-up. `asks`: an operator decides.
-   * `isStopped`: waits for the resume of the account.
+   * `isStopped`: nothing is sent until the account is resumed.
    */
   notSent?: { why: string; waitMs?: number; asks: boolean; isStopped?: true };
   /**

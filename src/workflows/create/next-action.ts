@@ -18,6 +18,8 @@ export type Action =
   | { do: 'attempt'; permission: SendPermission }
   /** Looks the order up once. A look-up 'before the end' waits a short time only. */
   | { do: 'look'; why: 'waited' | 'callback' | 'before the end' | 'recovered'; delayMs?: number }
+  /** Waits until the account is resumed. */
+  | { do: 'await resume' }
   /** Reads absence once. */
   | { do: 'prove absence'; why: string }
   /** Waits in the line of the account until its funds are there. */
@@ -26,8 +28,8 @@ export type Action =
   | { do: 'end'; as: End };
 
 /**
- * Question to an operator. While `waitsFor` is set, the order is also sent again as soon as the
- * service shows 'a later order', or accepts one ('an accepted order'; asked only after an hour).
+ * Question to an operator. With `waitsFor`, the order is also sent again once the service shows one
+ * that it accepted later; with 'an accepted order', the operator is asked only after an hour.
  */
 export type Question =
   | { kind: 'conflict'; conflict: Conflict }
@@ -69,11 +71,12 @@ export function nextAction(facts: Facts, terms: Terms): Action {
   // 3. Ends: no order of ours exists, or an operator closes it.
   const end = endOf(facts, terms);
   if (end) return end;
-  // 4. Questions to an operator.
+  // 4. Questions to an operator, and waits.
   if (absence && facts.everDoubted.some(({ cause }) => cause === 'recovered'))
     return { do: 'ask', about: { kind: 'missing' } };
   if (blocked?.waits) return { do: 'await funds', needed: blocked.toApprove ?? { currency: '' } };
   if (blocked) return { do: 'ask', about: aboutBlocked(blocked) };
+  if (notSent?.isStopped) return { do: 'await resume' };
   if (asksWhetherLate(facts)) return { do: 'ask', about: { kind: 'late' } };
   if (notSent?.asks) return { do: 'ask', about: { kind: 'notSent', why: notSent.why } };
   if (notSent?.waitMs !== undefined) return { do: 'look', why: 'waited', delayMs: notSent.waitMs };
@@ -100,9 +103,7 @@ function aboutBlocked({ by, why, toApprove, rules = [] }: NonNullable<Facts['blo
   return { kind: by === 'cap' ? 'overCap' : 'short', why, ...(toApprove && { toApprove }) };
 }
 
-/**
- * Returns true if a callback needs a look-up now. Before any send, only an order that waits looks it up.
- */
+/** Returns true if a callback needs a look-up now. Before any send, only a waiting order looks. */
 const isCallbackDue = (facts: Facts): boolean =>
   isCallbackNew(facts) &&
   (facts.notSent !== undefined ||
@@ -122,6 +123,7 @@ function aboutDoubt(facts: Facts, doubt: Doubt): Action {
   if (facts.proof?.hidden === 'over') {
     return facts.closing ? endDoubtful(facts, 'hidden') : { do: 'ask', about: { kind: 'hidden', doubt } };
   }
+  if (facts.notSent?.isStopped) return { do: 'await resume' };
   if (facts.notSent?.asks) return { do: 'ask', about: { kind: 'notSent', why: facts.notSent.why } };
   if (facts.notSent?.waitMs !== undefined) return { do: 'look', why: 'waited', delayMs: facts.notSent.waitMs };
   if (!facts.looked && !facts.closing) {
@@ -202,8 +204,8 @@ const isCovered = ({ budget: { resends, spent, rateLimited, lastWasLimited } }: 
   lastWasLimited ? rateLimited % MAX_ROUNDS.rateLimited !== 0 : spent <= resends;
 
 /**
- * Returns true if only an operator may permit a re-send: refused, called back, cancelled, late, or
- * sent by another run or to an unknown account.
+ * Returns true if only an operator may permit a re-send: refused, called back, cancelled, late,
+ * reset, recovered, or sent to an account that is unknown or only confirmed.
  */
 export const needsPerson = (facts: Facts): boolean =>
   facts.refused !== undefined ||

@@ -19,8 +19,7 @@ import type { Order } from '../../contract/service-objects.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { SEND_TIMEOUT_MS } from '../activity-calls.js';
 import type { Offer } from '../compensation/offers.js';
-import type { Candidate, Ours } from '../create/facts.js';
-import { type Doubt, type Facts, openFacts, wasEverInDoubt } from '../create/facts.js';
+import { type Candidate, type Doubt, type Facts, type Ours, openFacts, wasEverInDoubt } from '../create/facts.js';
 import { type Outbox, openOutbox } from '../outbox.js';
 
 export interface OrderRun {
