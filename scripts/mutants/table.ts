@@ -316,9 +316,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'an order is tried again while its account is stopped',
-    file: 'src/workflows/create/apply-outcome.ts',
-    find: 'waitMs: 0, asks: false, isStopped: true',
-    replacement: 'asks: false, isStopped: true',
+    file: 'src/workflows/create/next-action.ts',
+    find: "if (notSent?.isStopped) return { do: 'await resume' };",
+    replacement: '',
     test: everyOneKeeps('a stopped account'),
   },
   {
