@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ORDER_TYPES, workflowTypeOf } from '../src/contract/order/types.js';
-import { NoWorkerError, type OrderState, type PaymentOrders, RefusedError } from '../src/index.js';
+import {
+  NoWorkerError,
+  type OrderState,
+  type PaymentOrders,
+  RefusedError,
+  TemporalUnreachableError,
+} from '../src/index.js';
 import { canary } from './canaries.js';
 import type { Choice } from './evidence/evidence.js';
 import { restartWorkers } from './healing.js';
@@ -89,8 +95,9 @@ async function decideOne(orders: PaymentOrders, orderId: string, report: Operato
     count(report.parks, kindOf(state.attention.reason));
     count(report.decisions, action);
   } catch (error) {
-    // It moved on between the two calls, or a worker is just starting: the next round sees it again.
-    if (!(error instanceof RefusedError || error instanceof NoWorkerError)) throw error;
+    // It moved on between the two calls, or a worker or Temporal is just starting: the next round sees it again.
+    const isPassing = [RefusedError, NoWorkerError, TemporalUnreachableError].some((kind) => error instanceof kind);
+    if (!isPassing) throw error;
   }
 }
 

@@ -121,7 +121,7 @@ export const MUTANTS: readonly Mutant[] = [
       const outcome = { result: 'delivered' as const };`,
     test: {
       file: 'test/receiver/server.test.ts',
-      name: 'a genuine callback of an order is answered only after the signal was accepted',
+      name: "a genuine callback of 'an order' is answered only after the signal was accepted",
     },
   },
   {
