@@ -296,7 +296,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'an order is closed as absent although it may have gone to another account',
     file: 'src/workflows/create/next-action.ts',
-    find: "if (isPlaceUnknown(facts)) return endDoubtful(facts, 'place');",
+    find: "if (isPlaceUnknown(facts)) return endAsClosed(facts, 'place');",
     replacement: '',
     test: everyOneKeeps('an account that nobody knows'),
   },

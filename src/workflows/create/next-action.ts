@@ -65,7 +65,7 @@ export function nextAction(facts: Facts, terms: Terms): Action {
   // 1. An order that is shown, and callbacks, which may announce one.
   if (found?.kind === 'ours') return { do: 'take', ours: found };
   if (isCallbackDue(facts)) return doubt ? { do: 'prove absence', why: doubt.said } : { do: 'look', why: 'callback' };
-  if (found && !closing && (isFinal(found) || !doubt)) return aboutConflict(facts, found);
+  if (found && !closing && (isForPersonAtOnce(found) || !doubt)) return aboutConflict(facts, found);
   // 2. While a create may be in flight or hidden, nothing is sent and nothing ends as absent.
   if (doubt) return aboutDoubt(facts, doubt);
   // 3. Ends: no order of ours exists, or an operator closes it.
@@ -82,7 +82,7 @@ export function nextAction(facts: Facts, terms: Terms): Action {
   if (notSent?.waitMs !== undefined) return { do: 'look', why: 'waited', delayMs: notSent.waitMs };
   // 5. Sends.
   if (!absence) return { do: 'attempt', permission: 'first' };
-  return maySendAgain(facts, absence, terms);
+  return sendAgainOrAsk(facts, absence, terms);
 }
 
 function endOf(facts: Facts, terms: Terms): Action | undefined {
@@ -110,18 +110,18 @@ const isCallbackDue = (facts: Facts): boolean =>
     facts.found !== undefined ||
     (facts.doubt ? facts.proof?.hidden === 'over' : wasEverInDoubt(facts)));
 
-const isFinal = ({ askAtOnce, ours }: Conflict): boolean => askAtOnce === true || ours.length > 0;
+const isForPersonAtOnce = ({ askAtOnce, ours }: Conflict): boolean => askAtOnce === true || ours.length > 0;
 
 /** Before any send, another order is not ours; after a send, it may be. */
 function aboutConflict(facts: Facts, conflict: Conflict): Action {
-  if (wasEverInDoubt(facts) || isFinal(conflict)) return { do: 'ask', about: { kind: 'conflict', conflict } };
+  if (wasEverInDoubt(facts) || isForPersonAtOnce(conflict)) return { do: 'ask', about: { kind: 'conflict', conflict } };
   return { do: 'end', as: { type: 'OrderConflict', conflict } };
 }
 
 function aboutDoubt(facts: Facts, doubt: Doubt): Action {
   const { cause, said } = doubt;
   if (facts.proof?.hidden === 'over') {
-    return facts.closing ? endDoubtful(facts, 'hidden') : { do: 'ask', about: { kind: 'hidden', doubt } };
+    return facts.closing ? endAsClosed(facts, 'hidden') : { do: 'ask', about: { kind: 'hidden', doubt } };
   }
   if (facts.notSent?.isStopped) return { do: 'await resume' };
   if (facts.notSent?.asks) return { do: 'ask', about: { kind: 'notSent', why: facts.notSent.why } };
@@ -139,14 +139,14 @@ function endClosed(facts: Facts, terms: Terms): Action {
   if (closing?.refused !== undefined && isUnsent(facts, terms)) {
     return endCancelled(facts, { type: 'OrderCancelled', why: closing.refused, refusedBy: closing.by });
   }
-  if (facts.found) return endDoubtful(facts, 'conflict');
-  if (!wasEverInDoubt(facts)) return endDoubtful(facts);
-  if (isPlaceUnknown(facts)) return endDoubtful(facts, 'place');
-  if (facts.callback !== 'none') return endDoubtful(facts, 'callback');
-  return endDoubtful(facts, absence && isBelieved(absence, terms) ? undefined : 'noLater');
+  if (facts.found) return endAsClosed(facts, 'conflict');
+  if (!wasEverInDoubt(facts)) return endAsClosed(facts);
+  if (isPlaceUnknown(facts)) return endAsClosed(facts, 'place');
+  if (facts.callback !== 'none') return endAsClosed(facts, 'callback');
+  return endAsClosed(facts, absence && isBelieved(absence, terms) ? undefined : 'noLater');
 }
 
-const endDoubtful = (facts: Facts, doubt?: ClosingDoubt): Action => ({
+const endAsClosed = (facts: Facts, doubt?: ClosingDoubt): Action => ({
   do: 'end',
   as: { type: 'closed', by: facts.closing?.by ?? '', mayHaveSent: wasEverInDoubt(facts), ...(doubt && { doubt }) },
 });
@@ -184,7 +184,7 @@ const isBelieved = ({ control: { later, othersFail } }: Absence, { movesMoneyAtO
 const asksWhetherLate = ({ late, notSent, absence }: Facts): boolean =>
   late === 'delayed' && notSent !== undefined && absence === undefined;
 
-function maySendAgain(facts: Facts, absence: Absence, terms: Terms): Action {
+function sendAgainOrAsk(facts: Facts, absence: Absence, terms: Terms): Action {
   const { permitted, control } = absence;
   const again: Action = { do: 'attempt', permission: isUnsent(facts, terms) ? 'first' : 'absent' };
   // A permission ends if the order became late or was cancelled since.
