@@ -31,6 +31,9 @@ type Lengths = Readonly<Record<number, number>>;
 const HASH_LENGTH = 21;
 const versions = (...bytes: number[]): Lengths => Object.fromEntries(bytes.map((byte) => [byte, HASH_LENGTH]));
 
+/** Returns the checksum that ends base58 addresses. */
+export const checksumOf = (payload: Uint8Array): Uint8Array => sha256(sha256(payload)).subarray(0, 4);
+
 function bytesOf(coder: BytesCoder, text: string): Uint8Array | undefined {
   try {
     return coder.decode(text);
@@ -44,7 +47,7 @@ function base58Check(coder: BytesCoder, lengths: Lengths, expected: string): Add
     const bytes = bytesOf(coder, address);
     if (!bytes || bytes.length < HASH_LENGTH + 4) return notOfNetwork(expected);
     const payload = bytes.subarray(0, -4);
-    const checksum = sha256(sha256(payload));
+    const checksum = checksumOf(payload);
     if (!bytes.subarray(-4).every((byte, index) => byte === checksum[index])) return WRONG_CHECKSUM;
     if (lengths[payload[0] ?? 0] !== payload.length) return notOfNetwork(expected);
     const burned = payload.length === HASH_LENGTH && isBurned(payload.subarray(1));
@@ -70,20 +73,36 @@ function segwitCheck(prefixes: readonly string[], expected: string): AddressChec
 }
 
 const CASH_CHARACTERS = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
+const CHECKSUM_PLACES = [7, 6, 5, 4, 3, 2, 1, 0];
 const CASH_GENERATOR = [0x98f2bc8e61n, 0x79b76d99e2n, 0xf33e5fb3c4n, 0xae2eabe2a8n, 0x1e4f43e470n];
 
-/** Checks a Bitcoin Cash address with or without prefix (CashAddr specification). */
-function cashCheck(address: string): string | undefined {
+/** Returns prefix and words of a Bitcoin Cash address (CashAddr specification), unchecked. */
+export function cashParts(address: string): { prefix: string; words: number[] } {
   const [, prefix = 'bitcoincash', data = ''] = /^(?:(bitcoincash|bchtest):)?([a-z0-9]+)$/.exec(oneCase(address)) ?? [];
-  const words = [...data].map((character) => CASH_CHARACTERS.indexOf(character));
-  if (words.length < 42 || words.includes(-1)) return notOfNetwork('1…, 3… or bitcoincash:…');
+  return { prefix, words: [...data].map((character) => CASH_CHARACTERS.indexOf(character)) };
+}
+
+/** Returns the remainder of words with their checksum, which is 1 if the checksum is right. */
+function cashRest(prefix: string, words: readonly number[]): bigint {
   const prefixWords = [...prefix].map((character) => character.charCodeAt(0) & 31);
-  const rest = [...prefixWords, 0, ...words].reduce((sum, word) => {
+  return [...prefixWords, 0, ...words].reduce((sum, word) => {
     const top = sum >> 35n;
     const shifted = ((sum & 0x07ffffffffn) << 5n) ^ BigInt(word);
     return CASH_GENERATOR.reduce((all, term, bit) => ((top >> BigInt(bit)) & 1n ? all ^ term : all), shifted);
   }, 1n);
-  return rest === 1n ? undefined : WRONG_CHECKSUM;
+}
+
+/** Returns the Bitcoin Cash address of words that have no checksum. */
+export function cashAddress(prefix: string, words: readonly number[]): string {
+  const rest = cashRest(prefix, [...words, ...CHECKSUM_PLACES.map(() => 0)]) ^ 1n;
+  const checksum = CHECKSUM_PLACES.map((place) => Number((rest >> BigInt(5 * place)) & 31n));
+  return `${prefix}:${[...words, ...checksum].map((word) => CASH_CHARACTERS[word]).join('')}`;
+}
+
+function cashCheck(address: string): string | undefined {
+  const { prefix, words } = cashParts(address);
+  if (words.length < 42 || words.includes(-1)) return notOfNetwork('1…, 3… or bitcoincash:…');
+  return cashRest(prefix, words) === 1n ? undefined : WRONG_CHECKSUM;
 }
 
 const oneCase = (text: string): string => (text === text.toUpperCase() ? text.toLowerCase() : text);

@@ -5,21 +5,20 @@ import type { CardPart, CreateRequest, RequestFields } from '../../contract/orde
 import { amountsOf, factsOf, type OrderType, orderSides } from '../../contract/order/types.js';
 import type { Payout } from '../../contract/policy/rules.js';
 import type { Rates } from '../../contract/service-objects.js';
-import { canonicalWallet, MULTIPLE_CARDS } from '../../contract/wallets.js';
+import { MULTIPLE_CARDS } from '../../contract/wallets.js';
+import { payeeText } from '../../validation/payee-text.js';
 import { mostOfOtherSide } from '../order/other-side.js';
 
 /** Length of a payee's hash in bytes: 96 bits keep histories small. */
 const HASH_BYTES = 12;
 
-/** Networks on which a wallet is one payee, whatever the memo says. So are hex addresses. */
-const WITHOUT_MEMO = new Set(['card', 'sepa', 'bank_ua', 'bitcoin', 'litecoin', 'dogecoin', 'dash', 'tron']);
-
-/** Returns the keyed hash of a payee: of `network:wallet`, with `:memo` if one tells payees apart. */
-export function payeeOf(key: string, network: string, wallet: string, memo?: string | null): string {
-  const tells = memo && !WITHOUT_MEMO.has(network) && !wallet.startsWith('0x');
-  const text = [network, canonicalWallet(network, wallet), ...(tells ? [memo] : [])].join(':');
-  return createHmac('sha256', key).update(text).digest().subarray(0, HASH_BYTES).toString('base64url');
-}
+/** Returns the keyed hash of a payee. */
+export const payeeOf = (key: string, network: string, wallet: string, memo?: string | null): string =>
+  createHmac('sha256', key)
+    .update(payeeText(network, wallet, memo))
+    .digest()
+    .subarray(0, HASH_BYTES)
+    .toString('base64url');
 
 /** Returns true for orders that a policy judges: they take money from the balance or pay it out. */
 export const isJudged = (type: OrderType): boolean => factsOf(type).movesMoneyAtOnce || factsOf(type).paysOut;
