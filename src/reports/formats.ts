@@ -46,8 +46,8 @@ export const csvLine = <C extends string>(columns: readonly C[], row: Partial<Re
 const cellsOf = <C extends string>(columns: readonly C[], row: Partial<Record<C, Cell>>): Cell[] =>
   columns.map((column) => harmless(row[column]));
 
-/** Characters that start a formula, with their full-width forms. */
-const FORMULA_START = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/;
+/** Characters that start a formula, with their full-width forms. Spreadsheets skip blanks. */
+const FORMULA_START = /^[\s\p{Cc}\p{Cf}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;
 
 function harmless(cell: Cell): Cell {
   if (typeof cell !== 'string' || SIGNED_AMOUNT_FORMAT.test(cell)) return cell;

@@ -36,6 +36,9 @@ describe('a CSV report', () => {
     ['@cmd', "'@cmd"],
     ['\t=1', "'\t=1"],
     ['＝1', "'＝1"],
+    [' =1', "' =1"],
+    ['\u00A0=1', "'\u00A0=1"],
+    ['\u200B=1', "'\u200B=1"],
     ['-0.50', '-0.50'],
     ['-7', '-7'],
     ['12.50', '12.50'],
@@ -43,6 +46,11 @@ describe('a CSV report', () => {
     ['-1+1', "'-1+1"],
   ])('writes the text %j as %j, which no spreadsheet runs', async ([given, shown]) => {
     expect((await writeRows([{ a: given }])).text).toBe(`a,b\n${shown},\n`);
+  });
+
+  test.for(['\n=1+1', '\r\n@cmd', '\n', ' \n+1'])('marks the text %j', async (given) => {
+    const { text } = await writeRows([{ a: given }]);
+    expect(parse<{ a: string }>(text, { columns: true })[0]?.a).toBe(`'${given}`);
   });
 
   test('keeps every row in order, however many', async () => {
@@ -63,7 +71,7 @@ describe('a CSV report', () => {
           b: bare(b, rows[index]?.b ?? ''),
         }));
         expect(original).toEqual(rows);
-        expect(found.some(({ a, b }) => /^[=+@\t\r]/.test(a) || /^[=+@\t\r]/.test(b))).toBe(false);
+        expect(found.some(({ a, b }) => /^\s*[=+@]/.test(a) || /^\s*[=+@]/.test(b))).toBe(false);
       }),
       // Each run writes a file for good, which takes a disk its time.
       { numRuns: 40 },
