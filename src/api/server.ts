@@ -8,7 +8,7 @@ import { InvalidInputError } from '../client/errors.js';
 import type { PaymentOrders } from '../client.js';
 import { isLoopback } from '../config/addresses.js';
 import type { ApiKey, Verb } from '../config.js';
-import { withoutBalances } from '../contract/shown-json.js';
+import { withoutFigures } from '../contract/shown-json.js';
 import { holdsWallet, maskWallets } from '../contract/wallets.js';
 import { createAllowance } from '../http-port/allowance.js';
 import { openPort, type Port } from '../http-port/port.js';
@@ -142,7 +142,7 @@ export function createApi({ orders, keys, log, whyNotReady, within, onAnswer, ..
   if (within) app.addHook('preHandler', (request, _reply, done) => within(request.id, done));
   // Also for errors. Without a key, a caller may do everything.
   app.addHook('preSerialization', async ({ caller }, _reply, payload) =>
-    caller?.key?.verbs.has('read') === false ? withoutBalances(payload) : payload,
+    caller?.key?.verbs.has('read') === false ? withoutFigures(payload) : payload,
   );
   app.addHook('onResponse', async (request, { statusCode: status, elapsedTime }) => {
     const { url: route = 'none', config } = request.routeOptions;

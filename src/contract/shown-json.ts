@@ -48,14 +48,23 @@ export function withoutWallets(value: unknown, name = '', isPrivate = false): un
 }
 
 const BALANCES: ReadonlySet<string> = new Set(['balanceBefore', 'balanceAfter']);
-/** Figures in sentences such as `the balance of 5 usd is less than 7`, or `2 usd are missing`. */
-const BALANCE_FIGURE = /-?\d+(?:\.\d+)?(?= \S+ (?:is less than|are missing)\b)/g;
+const NEEDS_READ: ReadonlySet<string> = new Set(['shortfall', 'paidBefore']);
+/**
+ * Figures in sentences such as `the balance of 5 usd is less than 7`, `2 usd are missing` and
+ * `the total would be 9 usd`.
+ */
+const FIGURE = /-?\d+(?:\.\d+)?(?= \S+ (?:is less than|are missing)\b)|(?<=\bthe total would be )\d+(?:\.\d+)?/g;
+/** Day and id of an earlier order, and all that follows. */
+const EARLIER_ORDER = /(?<= were paid to this payee) on .*/s;
 
-/** Returns a copy without the merchant's balances, as if they could not be read. */
-export function withoutBalances(value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(BALANCE_FIGURE, '…');
-  if (Array.isArray(value)) return value.map(withoutBalances);
+/**
+ * Returns a copy without the merchant's balances, as if they could not be read, and without the
+ * sums and payouts of other orders.
+ */
+export function withoutFigures(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(FIGURE, '…').replace(EARLIER_ORDER, '');
+  if (Array.isArray(value)) return value.map(withoutFigures);
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
-  const fields = Object.entries(value).filter(([name]) => name !== 'shortfall');
-  return Object.fromEntries(fields.map(([name, field]) => [name, BALANCES.has(name) ? null : withoutBalances(field)]));
+  const fields = Object.entries(value).filter(([name]) => !NEEDS_READ.has(name));
+  return Object.fromEntries(fields.map(([name, field]) => [name, BALANCES.has(name) ? null : withoutFigures(field)]));
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { shortfall } from '../../src/activities/order/balances.js';
 import type { CreateRequest } from '../../src/contract/order/request.js';
 import type { Balances, Rates } from '../../src/contract/service-objects.js';
-import { withoutBalances, withoutWallets } from '../../src/contract/shown-json.js';
+import { withoutFigures, withoutWallets } from '../../src/contract/shown-json.js';
 
 test.each([
   ['4111 1111 1111 1111'],
@@ -36,9 +36,9 @@ test('sentences about the balance lose its figures, and others keep theirs', () 
   const reason = shortfall(balances as unknown as Balances, rates, 'withdraw', request as CreateRequest);
   expect(reason).toContain('5.25');
   const fields = [{ field: 'order.amount', reason }];
-  const shown = JSON.stringify(withoutBalances({ fields, detail: `order "b-117": ${reason}`, at: new Date(0) }));
+  const shown = JSON.stringify(withoutFigures({ fields, detail: `order "b-117": ${reason}`, at: new Date(0) }));
   expect(shown).not.toContain('5.25');
   expect(shown).toContain('b-117');
   expect(shown).toContain('1970-01-01');
-  expect(withoutBalances(['-2.5 usd are missing', 'pay 3 usd now'])).toEqual(['… usd are missing', 'pay 3 usd now']);
+  expect(withoutFigures(['-2.5 usd are missing', 'pay 3 usd now'])).toEqual(['… usd are missing', 'pay 3 usd now']);
 });
