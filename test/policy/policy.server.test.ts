@@ -90,6 +90,18 @@ describe('rules about payees, approvers and refusals', () => {
     expect((await handle.result()).outcome).toBe('completed');
   });
 
+  test('need another person than who started the order', async () => {
+    setRules({ rule: 'tier', currency: 'usd', above: '10', approvers: 1 });
+    const metadata = { startedBy: 'Ann  Smith' };
+    const { handle } = await startSteered(lab, 'withdraw', { marker: '', compensation: 'report', metadata });
+    const { revision } = await parkedFor(handle, 'is above 10 usd');
+    const approve = (by: string) => handle.decide({ action: 'approve', by, reason: 'as agreed', revision });
+    for (const by of ['ann smith', 'ＡＮＮ Smith'])
+      await expect(approve(by)).rejects.toThrow('started this order, so somebody else must approve it');
+    await approve('bob');
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', decisions: [{ by: 'bob' }] });
+  });
+
   test('end an order unsent, and a dry run says so and reserves nothing', async () => {
     setRules({ rule: 'sum', per: '30 days', currency: 'eur', max: '1000', breach: 'refuse' });
     const input = orderInput('withdraw', newOrderId('dry'));

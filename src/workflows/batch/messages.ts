@@ -7,17 +7,10 @@ import {
   type SignedApproval,
 } from '../../contract/batch/batch.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
+import { starterProblem } from '../instruction.js';
 import { otherRun, required, takeSigned } from '../signed.js';
 import { pause, resume, stop } from './interruptions.js';
-import {
-  approvalRefusal,
-  batchState,
-  pauseRefusal,
-  repeated,
-  resumeRefusal,
-  starterProblem,
-  stopRefusal,
-} from './rules.js';
+import { approvalRefusal, batchState, pauseRefusal, repeated, resumeRefusal, stopRefusal } from './rules.js';
 import { showBatch } from './show.js';
 import type { BatchRun } from './state.js';
 
@@ -79,7 +72,7 @@ function acceptApproval(run: BatchRun, approval: BatchApproval): Promise<void> {
     refuse,
     take: (keyId) => {
       if (keyId) return recordApproval(run, { by, keyId });
-      refuseFor(starterProblem(run, by));
+      refuseFor(starterProblem('batch', run.input.startedBy, by));
       run.approvedBy = by;
     },
   });

@@ -13,7 +13,7 @@ import {
 } from '../../contract/batch/batch.js';
 import { maskName } from '../../contract/masking.js';
 import { signatureProblem } from '../../contract/signature.js';
-import { folded, instructionProblem, nameProblem } from '../instruction.js';
+import { instructionProblem, nameProblem, starterProblem } from '../instruction.js';
 import type { BatchRun } from './state.js';
 
 /* Rules of a batch that need no runtime. The double for unit tests uses them, too. */
@@ -114,13 +114,8 @@ export function approvalRefusal(run: Batch, approval: BatchApproval | undefined)
     return 'digest: is not that of the plan that waits. Read the plan again and approve what it shows';
   }
   // A signature proves the person; the check says whether one is needed.
-  return approval?.signature ? undefined : starterProblem(run, String(approval?.by));
+  return approval?.signature ? undefined : starterProblem('batch', run.input.startedBy, String(approval?.by));
 }
-
-export const starterProblem = ({ input }: Batch, by: string): string | undefined =>
-  folded(by) === folded(String(input.startedBy))
-    ? `${maskName(by)} started this batch, so somebody else must approve it`
-    : undefined;
 
 export function pauseRefusal(run: Batch, instruction: BatchInstruction | undefined, busy?: string): string | undefined {
   if (!maySend(run)) return `nothing is left to be sent, the batch is ${run.phase}`;

@@ -26,6 +26,7 @@ import { isOrderType, ORDER_TYPES, type OrderType, workflowTypeOf } from '../../
 import type { Order } from '../../contract/service-objects.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { checkOrder, checkOrderShape, checkReceived, invalidInput, type Refuse } from '../identity.js';
+import { starterProblem } from '../instruction.js';
 import { handOver } from '../outbox.js';
 import { otherRun, required, takeSigned } from '../signed.js';
 import { refusal } from './decision.js';
@@ -33,7 +34,7 @@ import { countEnd, startLookUpsAfterEnd } from './end.js';
 import { emit } from './events.js';
 import { setHold } from './hold.js';
 import { currentDetails } from './page.js';
-import { paymentOf } from './payment.js';
+import { marksOf, paymentOf } from './payment.js';
 import { enterDone, orderState, showCancelled } from './show.js';
 import { type OrderRun, openReceivedRun, openRun, orderIdOf } from './state.js';
 
@@ -125,6 +126,12 @@ function refuseDecision(reason: string): never {
   throw ApplicationFailure.nonRetryable(reason, 'DecisionRefused');
 }
 
+/** Returns why a person may not approve the breach of an order that they started themselves. */
+const ownApproval = (run: OrderRun, { action, by }: Decision): string | undefined =>
+  action === 'approve' && run.attention?.code === 'policy'
+    ? starterProblem('order', marksOf(run).metadata?.startedBy, by)
+    : undefined;
+
 function takeDecision(run: OrderRun, decision: Decision): Promise<OrderState> {
   const { signature, ...choice } = decision;
   return takeSigned({
@@ -196,7 +203,7 @@ function setHandlers(run: OrderRun): void {
       // Synchronous: an async validator would never refuse.
       validator: (sent) => {
         const decision = withoutNulls(sent);
-        const reason = refusal(run, decision) ?? otherRun(decision);
+        const reason = refusal(run, decision) ?? otherRun(decision) ?? ownApproval(run, decision);
         if (reason) refuseDecision(reason);
       },
     },
