@@ -33,6 +33,21 @@ describe('an order as rules see it', () => {
     expect(JSON.stringify([payout, spendsOf(payout)])).not.toContain('4111');
   });
 
+  test('counts a card that it pays three times as three payouts, whose amounts add up', () => {
+    const wallet_details = [1, 2, 3].map(() => ({ amount: '100', wallet: '4111111111111111' }));
+    const cards = { ...order, amount: '300', network: 'multiple_cards', wallet: 'several', wallet_details };
+    const same = payoutOf(POLICY, 'withdraw', cards, { from: '300', to: '300' });
+    const payee = same.payees[0]?.payee;
+    expect(spendsOf(same)).toEqual([
+      ['usd', '300'],
+      [`usd ${payee}`, '300'],
+      [`# ${payee}`, '3'],
+    ]);
+    const rule = (above: string): PolicyRule => ({ rule: 'new-payee', currency: 'usd', above, breach: 'park' });
+    const limits = (above: string) => testRules([rule(above)], same, [], AT_MS).limits.map(({ limit }) => limit);
+    expect([limits('299'), limits('300')]).toEqual([[{ paid: payee }], []]);
+  });
+
   test('counts what it takes and what it pays, once for each currency and payee', () => {
     const exchanged = payoutOf(POLICY, 'exchange_withdraw', orderInput('exchange_withdraw', 'b').order, {
       from: '100',

@@ -71,6 +71,48 @@ test.for<[string, Partial<Order>, [string, string][]]>([
   expect(spentOf(reserved, { outcome: 'completed_partially', order })).toEqual(counted);
 });
 
+/** A payout of 900 usd. */
+const paid = (change: Partial<Order> = {}) =>
+  exchanged({
+    ...{ order_type: 'withdraw', currency_to: 'usd', strict_withdrawal_amount: false },
+    ...{ expected_amount_from: '900', amount_from: '900', expected_amount_to: '900', amount_to: '900' },
+    ...change,
+  });
+const ONE_USD = [
+  ['usd', '1'],
+  ['usd p', '1'],
+  ['# p', '1'],
+] as const;
+const counts = (amount: string) => [
+  ['usd', amount],
+  ['usd p', amount],
+  ['# p', '1'],
+];
+
+test('an adopted order counts by what the service shows, not by the request', () => {
+  expect(spentOf(ONE_USD, { outcome: 'completed', order: paid() })).toEqual(counts('900'));
+  const partly = paid({ status: 'completed_partially', amount_from: '450', amount_to: '450' });
+  expect(spentOf(ONE_USD, { outcome: 'completed_partially', order: partly })).toEqual(counts('450'));
+  const unknown = paid({ status: 'error', amount_from: null, amount_to: null });
+  expect(spentOf(ONE_USD, { outcome: 'error', order: unknown })).toEqual(counts('900'));
+  const inEur = paid({ currency_from: 'eur', currency_to: 'eur' });
+  expect(spentOf(ONE_USD, { outcome: 'completed', order: inEur })).toContainEqual(['eur', '900']);
+});
+
+test('a commission beside the amount does not count', () => {
+  const order = paid({ expected_amount_from: '918', amount_from: '918' });
+  const reserved = [['usd', '900']] as const;
+  expect(spentOf(reserved, { outcome: 'completed', order })).toEqual(reserved);
+});
+
+test('an overpaid deposit counts by what it paid out', () => {
+  const order = paid({
+    ...{ order_type: 'deposit_exchange_withdraw', currency_from: 'eur' },
+    ...{ expected_amount_from: '1', expected_amount_to: '1', amount_from: '5', amount_to: '5' },
+  });
+  expect(spentOf(ONE_USD, { outcome: 'completed', order })).toEqual(counts('5'));
+});
+
 test('a remainder above the amount never makes other orders count less', () => {
   const result = { outcome: 'completed_partially', order: exchanged({ amount_from: null, amount_to: null }) } as const;
   const remainder = [{ kind: 'unpaid' as const, currency: 'usdt', amount: '500' }];

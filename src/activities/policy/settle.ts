@@ -72,10 +72,17 @@ export function spentOf(reserved: readonly Spend[], result: Result): Spend[] {
     // Which one of several payees was not paid is unknown.
     if (/^[#=] /.test(key) || (payee && payees > 1)) return isUnpaid ? [] : [[key, amount]];
     const side = currency === order.currency_to ? 'to' : 'from';
-    const executed = shown(side) ?? amount;
+    const asked = askedOn(order, side, amount);
+    const executed = shown(side) ?? asked;
     if (isNone(executed)) return [];
-    return [[key, isGiven(order, side) && decimal(executed).gt(amount) ? amount : executed]];
+    return [[key, isGiven(order, side) && decimal(executed).gt(asked) ? asked : executed]];
   });
+}
+
+/** Returns what was reserved, or what the order was asked for if it is more: it may be adopted. */
+function askedOn(order: Result['order'], side: Side, reserved: Amount): Amount {
+  const asked = order[`expected_amount_${side}`];
+  return isGiven(order, side) && decimal(asked).gt(reserved) ? asked : reserved;
 }
 
 /** Returns zero for what an order moves and could not be estimated, so that nothing is reserved. */

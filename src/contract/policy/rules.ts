@@ -105,9 +105,12 @@ const TABLE: { [K in Kind]: Row<K> } = {
   'new-payee': {
     name: ({ above, currency }) => `new payee above ${above} ${currency}`,
     tests: ({ above, currency }, { payees }) =>
-      inCurrency(payees, currency)
-        .filter(({ amount }) => amount === undefined || decimal(amount).gt(above))
-        .map(({ payee }) => ({ paid: payee })),
+      unique(inCurrency(payees, currency).map(({ payee }) => payee)).flatMap((payee) => {
+        const parts = payees.filter((one) => one.payee === payee);
+        const isUnknown = parts.some(({ amount }) => amount === undefined);
+        const total = sum(parts.map(({ amount = '0' }) => decimal(amount)));
+        return isUnknown || total.gt(above) ? [{ paid: payee }] : [];
+      }),
   },
   tier: {
     name: ({ above, currency }) => `amount above ${above} ${currency}`,
@@ -158,7 +161,7 @@ export function spendsOf({ orderId, amounts, payees }: Payout): Spend[] {
   return added([
     ...known(amounts).map(({ currency, amount }): Spend => [currency, amount]),
     ...known(payees).map(({ payee, currency, amount }): Spend => [`${currency} ${payee}`, amount]),
-    ...unique(payees.map(({ payee }) => payee)).map((payee): Spend => [countKey(payee), '1']),
+    ...payees.map(({ payee }): Spend => [countKey(payee), '1']),
     ...unique(payees.flatMap(({ same }) => same ?? [])).map((same): Spend => [`= ${same} ${orderId}`, '1']),
   ]);
 }
