@@ -7,7 +7,7 @@ import { SERVICE_REJECTED } from './contract/failures.js';
 import { BULK_WITHDRAW_WORKFLOW, DEFAULT_ACCOUNT, orderWorkflowId, SERVICE_READ_WORKFLOW } from './contract/names.js';
 import type { OrderFindings } from './contract/order/check.js';
 import type { OrderInput, RunInput } from './contract/order/input-and-result.js';
-import { ORDER_TYPES, type OrderType, workflowTypeOf } from './contract/order/types.js';
+import { type OrderType, orderTypeOf } from './contract/order/types.js';
 import type { Balances, Rates, ServiceReadInput } from './contract/service-objects.js';
 import { type OrderHandle, PaymentOrders, type StartOptions } from './index.js';
 import { TestBatches } from './testing/batches.js';
@@ -71,9 +71,6 @@ const SETTINGS = ['ending', 'fault', 'accounts', 'rates', 'balances'] satisfies 
 
 const READS = ['rates', 'balances', 'orderStatus', 'check'];
 
-const typeOf = (workflowType: string): OrderType | undefined =>
-  ORDER_TYPES.find((one) => workflowTypeOf(one) === workflowType);
-
 /** The library, whose starts do not share one check of the workers. */
 class TestLibrary extends PaymentOrders {
   override async start<T extends OrderType>(...args: Parameters<PaymentOrders['start']>): Promise<OrderHandle> {
@@ -117,7 +114,7 @@ class Double extends TestBatches {
     if (isRead && !READS.includes(read ?? '')) throw notInDouble(`the read ${read}`);
     const isBatch = workflowType === BULK_WITHDRAW_WORKFLOW;
     if (isBatch && !Object(input).rows) throw notInDouble('files of batches');
-    const type = isBatch ? 'withdraw' : typeOf(workflowType);
+    const type = isBatch ? 'withdraw' : orderTypeOf(workflowType);
     if (!isRead && !type) throw notInDouble(`the workflow ${workflowType}`);
     if (type && waitsForFunds(type, input as OrderInput & BatchInput, this.terms()))
       throw notInDouble('waits for funds');
@@ -133,7 +130,7 @@ class Double extends TestBatches {
   }
 
   protected override started({ type: workflowType, input }: Run): void {
-    const type = typeOf(workflowType);
+    const type = orderTypeOf(workflowType);
     if (type) this.sent.push({ type, input: input as RunInput });
   }
 

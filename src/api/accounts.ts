@@ -1,18 +1,8 @@
 import * as z from 'zod';
 import type { PaymentOrders } from '../client.js';
-import { actorOf, allowedAccount, requireAmounts } from './callers.js';
-import { answers, bodyBy, idParams } from './documents.js';
+import { allowedAccount, requireAmounts } from './callers.js';
+import { answers, idParams, instructionBody, namedBody } from './documents.js';
 import type { Api } from './server.js';
-
-const signature = z.looseObject({ keyId: z.string(), value: z.string() }).optional();
-
-/** Body of a stop, a resume and a hold. The workflow checks the texts. */
-export const instructionBody = z.strictObject({
-  by: z.string().optional(),
-  reason: z.string(),
-  runId: z.string().optional(),
-  signature,
-});
 
 const stop = z.object({ by: z.string(), reason: z.string(), at: z.string() });
 const state = z.object({ account: z.string(), runId: z.string().optional(), stop: stop.optional() });
@@ -56,10 +46,10 @@ export function addAccountRoutes(api: Api, { accounts }: PaymentOrders): void {
       handler: async (request) => {
         const { caller, params } = request;
         const account = allowedAccount(caller, params.id);
-        const given = bodyBy(request, instructionBody);
+        const given = namedBody(request, instructionBody);
         // A resume sends orders of any amount.
         if (name === 'resume') requireAmounts(caller, [{}]);
-        await accounts[name](account, { ...given, by: actorOf(caller, 'by', given.by) });
+        await accounts[name](account, given);
         return accounts.state(account);
       },
     });

@@ -14,7 +14,7 @@ import { batchSchema, optionSchemas } from '../validation/input-schemas.js';
 import { orderSchemas } from '../validation/request-schemas.js';
 import { batchBody, startedBatch } from './bodies.js';
 import { actorOf, allowedAccount, type Caller, requireAmounts } from './callers.js';
-import { accountQuery, answers, bodyBy, bodyOf, idParams, locationOf } from './documents.js';
+import { accountQuery, answers, bodyOf, idParams, instructionBody, locationOf, namedBody } from './documents.js';
 import type { Api } from './server.js';
 
 const formatChecks = z.enum(FORMAT_CHECKS).optional();
@@ -25,11 +25,9 @@ const startBody = batchSchema
   .omit({ planOnly: true })
   .extend({ startedBy: z.string().optional(), rows: z.array(row).optional(), formatChecks });
 
-const signature = z.looseObject({ keyId: z.string(), value: z.string() }).optional();
-const shared = { by: z.string().optional(), runId: z.string().optional() };
-const approveBody = z.strictObject({ ...shared, digest: z.string(), signature });
-const haltBody = z.strictObject({ by: z.string().optional(), reason: z.string() });
-const resumeBody = z.strictObject({ ...shared, reason: z.string(), pausedAt: z.string().optional(), signature });
+const approveBody = instructionBody.omit({ reason: true }).extend({ digest: z.string() });
+const haltBody = instructionBody.pick({ by: true, reason: true });
+const resumeBody = instructionBody.extend({ pausedAt: z.string().optional() });
 
 /** Returns a checked batch input in the caller's name. */
 function readBatch(
@@ -142,10 +140,10 @@ const REFUSALS = { 404: 'Temporal has no such batch', 409: 'Refused: read the st
 
 /** Adds the routes that send an update to a batch, and answer with its state. */
 function addInstructions(api: Api, batches: Batches): void {
-  function add<B extends z.ZodType>(
+  function add<B extends z.ZodType<{ by?: string | undefined }>>(
     name: 'approve' | 'pause' | 'resume' | 'stop',
     { verbs, summary, body }: { verbs: readonly Verb[]; summary: string; body: B },
-    update: (handle: BatchHandle, given: z.output<B>, caller: Caller) => Promise<void>,
+    update: (handle: BatchHandle, given: z.output<B> & { by: string }, caller: Caller) => Promise<void>,
   ): void {
     const response = answers({ 200: ['The state after it', batchBody], ...REFUSALS });
     api.post(`/v1/batches/:id/${name}`, {
@@ -153,7 +151,7 @@ function addInstructions(api: Api, batches: Batches): void {
       schema: { summary, ...aboutOne, body: body as z.ZodType, response },
       handler: async (request) => {
         const handle = handleOf(batches, request.caller, request);
-        await update(handle, bodyBy(request, body), request.caller);
+        await update(handle, namedBody(request, body), request.caller);
         // The update succeeded, so a missing state must not become an error.
         return shown(handle).catch(() => ({ batchId: handle.batchId, account: handle.account }));
       },
@@ -168,20 +166,17 @@ function addInstructions(api: Api, batches: Batches): void {
       // The judged plan must be the approved one.
       if (plan?.digest !== given.digest) throw new RefusedError('batch', handle.batchId, 'instruction', OTHER_DIGEST);
     }
-    await handle.approve({ ...given, by: actorOf(caller, 'by', given.by) });
+    await handle.approve(given);
   });
 
   const resume = { verbs: ['approve'], summary: 'Continues after a pause', body: resumeBody } as const;
   add('resume', resume, async (handle, given, caller) => {
     if (caller.key?.maxAmount) requirePlanned(caller, (await handle.state()).plan);
-    await handle.resume({ ...given, by: actorOf(caller, 'by', given.by) });
+    await handle.resume(given);
   });
 
   const halt = { verbs: ['start', 'approve'], body: haltBody } as const;
-  add('pause', { ...halt, summary: 'Starts no more orders until resume' }, (handle, { by, reason }, caller) =>
-    handle.pause({ reason, by: actorOf(caller, 'by', by) }),
-  );
-  add('stop', { ...halt, summary: 'Starts no more orders at all' }, (handle, { by, reason }, caller) =>
-    handle.stop({ reason, by: actorOf(caller, 'by', by) }),
-  );
+  const until = 'Starts no more orders until resume';
+  add('pause', { ...halt, summary: until }, (handle, given) => handle.pause(given));
+  add('stop', { ...halt, summary: 'Starts no more orders at all' }, (handle, given) => handle.stop(given));
 }

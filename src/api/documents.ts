@@ -4,6 +4,7 @@ import { accepted, checkWith, type ParsedInput } from '../client/checked-input.j
 import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/names.js';
 import { checkedBy } from '../validation/field-errors.js';
 import { shownName } from '../validation/request-schemas.js';
+import { actorOf } from './callers.js';
 
 /** Query of every route about one account. */
 export const accountQuery = z.strictObject({
@@ -69,6 +70,25 @@ export function bodyOf<T>({ body }: Pick<FastifyRequest, 'body'>, check: (value:
   return checkWith((body as ParsedInput | undefined) ?? { value: undefined, errors: [] }, check);
 }
 
+const signature = z.looseObject({ keyId: z.string(), value: z.string() }).optional();
+
+/** Body of a stop, a resume and a hold. The workflow checks the texts. */
+export const instructionBody = z.strictObject({
+  by: z.string().optional(),
+  reason: z.string(),
+  runId: z.string().optional(),
+  signature,
+});
+
 /** Returns a body as a schema reads it. Throws InvalidInputError. */
 export const bodyBy = <S extends z.ZodType>(request: Pick<FastifyRequest, 'body'>, schema: S): z.output<S> =>
   bodyOf(request, (value) => accepted<z.output<S>>(checkedBy(schema, value)));
+
+/** Returns a body with `by` of the caller. Throws InvalidInputError if it claims another name. */
+export function namedBody<S extends z.ZodType<{ by?: string | undefined }>>(
+  request: Pick<FastifyRequest, 'body' | 'caller'>,
+  schema: S,
+): z.output<S> & { by: string } {
+  const given = bodyBy(request, schema);
+  return { ...given, by: actorOf(request.caller, 'by', given.by) };
+}

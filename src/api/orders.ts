@@ -8,13 +8,12 @@ import { describeRun } from '../client/standing.js';
 import { callTemporal } from '../client/temporal-calls.js';
 import type { HandleOptions, PaymentOrders } from '../client.js';
 import { DECIDE_ACTIONS, type DecideAction, type Decision, type OrderState } from '../contract/order/messages.js';
-import { ORDER_TYPES, workflowTypeOf } from '../contract/order/types.js';
+import { orderTypeOf } from '../contract/order/types.js';
 import { SHOWN_STATUSES } from '../contract/service-objects.js';
 import { withoutWallets } from '../contract/shown-json.js';
-import { instructionBody } from './accounts.js';
 import { cancelledOrder, decidedOrder, orderBody, orderPage } from './bodies.js';
-import { actorOf, allowedAccount, type Caller, requireAmounts, requireOrder } from './callers.js';
-import { accountQuery, answers, bodyBy, idParams, queryFlag, queryNumber } from './documents.js';
+import { allowedAccount, type Caller, requireAmounts, requireOrder } from './callers.js';
+import { accountQuery, answers, idParams, instructionBody, namedBody, queryFlag, queryNumber } from './documents.js';
 import type { Api } from './server.js';
 
 const orderQuery = accountQuery.extend({ received: queryFlag.optional(), afterEnd: queryFlag.optional() });
@@ -96,7 +95,7 @@ async function requireDecidable(caller: Caller, { client }: PaymentOrders, handl
   // Throws UnknownIdError.
   await handle.isOpen();
   const { workflowType, input } = await callTemporal(client, () => readFirstInput(client, handle.workflowId));
-  const type = ORDER_TYPES.find((one) => workflowTypeOf(one) === workflowType);
+  const type = orderTypeOf(workflowType);
   if (type) requireOrder(caller, type, input);
   else requireAmounts(caller, [{}]);
   const state = await handle.state();
@@ -155,63 +154,52 @@ export function addOrderReads(api: Api, orders: PaymentOrders): void {
   });
 }
 
-/** Adds the routes that decide and cancel. */
+/** Adds the routes that decide, hold and cancel. */
 export function addOrderDecisions(api: Api, orders: PaymentOrders): void {
-  api.post('/v1/orders/:id/decisions', {
-    config: { verbs: ['decide'] },
-    schema: {
-      summary: 'Decides on a parked order',
-      description: 'Takes one of the decisions that the order shows, with its revision. The key names who decides.',
-      params: idParams,
-      querystring: orderQuery,
-      body: decisionBody,
-      response: answers({
-        200: ['The state after it', decidedOrder],
-        404: 'No such order',
-        409: 'Refused: read the state again',
-      }),
-    },
-    handler: async (request) => {
-      const { caller, params, query } = request;
-      const handle = handleOf(orders, caller, params.id, query);
-      const given = bodyBy(request, decisionBody);
-      const decision = { ...given, by: actorOf(caller, 'by', given.by) } as Decision;
-      await requireDecidable(caller, orders, handle, decision);
-      const { orderId, account } = handle;
-      return withoutWallets({ orderId, account, state: shownState(await handle.decide(decision)) });
-    },
+  const aboutOne = { params: idParams, querystring: orderQuery };
+
+  function add<B extends z.ZodType<{ by?: string | undefined }>>(
+    name: 'decisions' | 'hold',
+    { body, refused, ...texts }: { summary: string; description: string; body: B; refused: string },
+    update: (handle: OrderHandle, given: z.output<B> & { by: string }, caller: Caller) => Promise<OrderState>,
+  ): void {
+    const response = answers({ 200: ['The state after it', decidedOrder], 404: 'No such order', 409: refused });
+    api.post(`/v1/orders/:id/${name}`, {
+      config: { verbs: ['decide'] },
+      schema: { ...texts, ...aboutOne, body: body as z.ZodType, response },
+      handler: async (request) => {
+        const handle = handleOf(orders, request.caller, request.params.id, request.query);
+        const state = await update(handle, namedBody(request, body), request.caller);
+        return withoutWallets({ orderId: handle.orderId, account: handle.account, state: shownState(state) });
+      },
+    });
+  }
+
+  const decide = {
+    summary: 'Decides on a parked order',
+    description: 'Takes one of the decisions that the order shows, with its revision. The key names who decides.',
+    body: decisionBody,
+    refused: 'Refused: read the state again',
+  };
+  add('decisions', decide, async (handle, given, caller) => {
+    await requireDecidable(caller, orders, handle, given as Decision);
+    return handle.decide(given as Decision);
   });
 
-  api.post('/v1/orders/:id/hold', {
-    config: { verbs: ['decide'] },
-    schema: {
-      summary: 'Holds an order that is not sent yet',
-      description: 'It parks with the decisions release and refuse. An order that was or may have been sent refuses.',
-      params: idParams,
-      querystring: orderQuery,
-      body: instructionBody,
-      response: answers({
-        200: ['The state after it', decidedOrder],
-        404: 'No such order',
-        409: 'Refused: it was sent, may have been sent, or has ended',
-      }),
-    },
-    handler: async (request) => {
-      const { caller, params, query } = request;
-      const handle = handleOf(orders, caller, params.id, query);
-      const given = bodyBy(request, instructionBody);
-      const state = await handle.hold({ ...given, by: actorOf(caller, 'by', given.by) });
-      return withoutWallets({ orderId: handle.orderId, account: handle.account, state: shownState(state) });
-    },
-  });
+  const hold = {
+    summary: 'Holds an order that is not sent yet',
+    description: 'It parks with the decisions release and refuse. An order that was or may have been sent refuses.',
+    body: instructionBody,
+    refused: 'Refused: it was sent, may have been sent, or has ended',
+  };
+  add('hold', hold, (handle, given) => handle.hold(given));
 
   api.post('/v1/orders/:id/cancel', {
     config: { verbs: ['start', 'decide'] },
     schema: {
       summary: 'Asks that nothing more is sent',
       description: 'An unsent order ends as OrderCancelled; one that was sent is followed to its end.',
-      params: idParams,
-      querystring: orderQuery,
+      ...aboutOne,
       response: answers({
         202: ['Temporal has the request', cancelledOrder],
         404: 'No such order',

@@ -98,8 +98,8 @@ export class Accounts {
     const refused = (why: string) => new RefusedError('account', account, 'instruction', why);
     const tell = async (): Promise<void> => {
       const before = await this.#state(account);
-      if (!before.runId && (before.stop || update === STOP_ACCOUNT_UPDATE)) await this.#open(before);
-      const { runId = instruction.runId } = before.runId ? before : await this.#state(account);
+      const opens = before.stop || update === STOP_ACCOUNT_UPDATE;
+      const runId = before.runId ?? (opens ? await this.#open(before) : instruction.runId);
       if (!runId) throw refused('it is not stopped');
       const choice = { runId, ...instruction };
       const run = { namespace: client.options.namespace, account, workflowId, runId };
@@ -119,9 +119,9 @@ export class Accounts {
     return waitWithin(client, about, told, () => throwNoWorker(client, update));
   }
 
-  /** Starts the workflow that may stop the account. It takes over a terminated stop. */
-  async #open({ account, stop }: AccountState): Promise<void> {
-    await this.#client.workflow.start(ACCOUNT_STOP_WORKFLOW, {
+  /** Starts the workflow that may stop the account, and returns its run. Takes over a terminated stop. */
+  async #open({ account, stop }: AccountState): Promise<string> {
+    const { firstExecutionRunId } = await this.#client.workflow.start(ACCOUNT_STOP_WORKFLOW, {
       workflowId: accountStopWorkflowId(account),
       taskQueue: ORDERS_TASK_QUEUE,
       args: [{ account, ...(stop && { stop }) }],
@@ -131,6 +131,7 @@ export class Accounts {
       typedSearchAttributes: [{ key: searchAttribute.account, value: account }],
       staticSummary: `stop of account ${account}`,
     });
+    return firstExecutionRunId;
   }
 
   async #state(account: string): Promise<AccountState> {

@@ -9,7 +9,7 @@ import {
   RECEIVED_DEPOSIT_WORKFLOW,
   searchAttribute,
 } from '../contract/names.js';
-import { ORDER_TYPES, type OrderType, workflowTypeOf } from '../contract/order/types.js';
+import { ORDER_TYPES, type OrderType, orderTypeOf, workflowTypeOf } from '../contract/order/types.js';
 import { SHOWN_STATUSES } from '../contract/service-objects.js';
 import { checkedBy } from '../validation/field-errors.js';
 import { shownName } from '../validation/request-schemas.js';
@@ -153,7 +153,7 @@ export function toEntry(info: RunInfo): OrderListEntry | undefined {
     received: received !== undefined,
     workflowId: info.workflowId,
     runId: info.runId,
-    type: ORDER_TYPES.find((type) => workflowTypeOf(type) === info.type),
+    type: orderTypeOf(info.type),
     status: isStopped(info) ? STOPPED : attributes.get(searchAttribute.orderStatus),
     needsAttention: isStopped(info) || (attributes.get(searchAttribute.needsAttention) ?? false),
     attention: attentionIn(info),

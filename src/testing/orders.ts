@@ -11,7 +11,7 @@ import {
   type RunInput,
 } from '../contract/order/input-and-result.js';
 import type { Attention, Decision, OrderState, TakenDecision } from '../contract/order/messages.js';
-import { factsOf, ORDER_TYPES, type OrderType, whatMoves, workflowTypeOf } from '../contract/order/types.js';
+import { factsOf, type OrderType, orderTypeOf, whatMoves } from '../contract/order/types.js';
 import type { FinalStatus, Order } from '../contract/service-objects.js';
 import { OTHER_RUN } from '../contract/signature.js';
 import { maskWallets } from '../contract/wallets.js';
@@ -76,7 +76,7 @@ export abstract class TestOrders extends TestTemporal {
   }
 
   protected override begin(run: Run): void {
-    const type = ORDER_TYPES.find((one) => workflowTypeOf(one) === run.type) as OrderType;
+    const type = orderTypeOf(run.type) as OrderType;
     const input = run.input as RunInput;
     const order: TestOrder = {
       ...{ run, type, input, revision: 1, phase: 'creating' },

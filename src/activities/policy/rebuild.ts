@@ -5,7 +5,7 @@ import type { Policy } from '../../config.js';
 import type { Amount } from '../../contract/money.js';
 import { searchAttribute } from '../../contract/names.js';
 import { requestOfOrder } from '../../contract/order/followers.js';
-import { factsOf, isOrderType, ORDER_TYPES, type OrderType, workflowTypeOf } from '../../contract/order/types.js';
+import { factsOf, isOrderType, type OrderType, orderTypeOf } from '../../contract/order/types.js';
 import { type Ledger, openLedger, prune, reserveOrder, settle } from '../../contract/policy/ledger.js';
 import { type Payout, spendsOf } from '../../contract/policy/rules.js';
 import { AHEAD_OF_UTC_MS, dateTimeMs, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
@@ -48,7 +48,7 @@ export function rebuildPolicyActivity(deps: ActivityDeps) {
       for (const run of inFlight) {
         if (listed.has(run.orderId)) continue;
         const { workflowType, input } = await readFirstInput(client, run.workflowId, run.runId);
-        const type = ORDER_TYPES.find((one) => workflowTypeOf(one) === workflowType);
+        const type = orderTypeOf(workflowType);
         if (!type || !isJudged(type) || !input.order) continue;
         const payout = payoutOf(policy, type, input.order, askedAmounts(type, input.order, rates));
         reserveOrder(ledger, run.orderId, spendsOf(payout), Date.now(), { isUnseen: true });

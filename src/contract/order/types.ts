@@ -74,6 +74,10 @@ const FACTS = Object.fromEntries(ORDER_TYPES.map((type) => [type, factsFrom(TYPE
 
 export const factsOf = (type: OrderType): TypeFacts => FACTS[type];
 export const workflowTypeOf = (type: OrderType) => TYPES[type][0];
+
+/** Returns the order type of a workflow type; undefined for other workflows. */
+export const orderTypeOf = (workflowType: string | undefined): OrderType | undefined =>
+  ORDER_TYPES.find((type) => workflowTypeOf(type) === workflowType);
 export const isOrderType = (type: string): type is OrderType => Object.hasOwn(TYPES, type);
 
 /** One of the types of follow-ups: those that begin on the balance. */
