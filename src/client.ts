@@ -31,8 +31,8 @@ import type { DepositAddress, DepositAddressInput, DepositAddressResult } from '
 import type { BookLine } from './contract/books/book.js';
 import { type BookInput, checkedPeriod } from './contract/books/period.js';
 import { afterEndWorkflowId, DEFAULT_ACCOUNT, orderWorkflowId, receivedWorkflowId } from './contract/names.js';
-import type { OrderCheck } from './contract/order/check.js';
 import type { OrderInput } from './contract/order/input-and-result.js';
+import type { OrderCheck } from './contract/order/messages.js';
 import type { OrderType } from './contract/order/types.js';
 import type { ReconcileInput, ReconcileResult } from './contract/reconcile/reconcile.js';
 import type {

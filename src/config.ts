@@ -1,10 +1,10 @@
 import { type AccountConfig, readAccounts } from './config/accounts.js';
-import { isLoopback } from './config/addresses.js';
 import { readApiKeys } from './config/api-keys.js';
 import { readApprovers } from './config/approvers.js';
 import { type Encryption, encryptionOf } from './config/encryption-keys.js';
 import { type Env, Problems, type Reader } from './config/env.js';
 import { folder, readDirectories } from './config/folders.js';
+import { isLoopback } from './config/formats.js';
 import { allowedBy, checkNames } from './config/names.js';
 import { readPolicies } from './config/policy.js';
 import { readReceivers } from './config/receivers.js';

@@ -88,7 +88,6 @@ export { EVENT_KINDS, type EventData, type EventKind, type OutgoingEvent } from 
 export { type FieldError, ORDER_FAILURES, ORDER_UNRESOLVED, type OrderFailure } from './contract/failures.js';
 export type { Amount } from './contract/money.js';
 export type { AfterEndResult } from './contract/order/after-end.js';
-export type { CurrencyAmount, IdCheck, LeavingAmount, OrderCheck, OrderFindings } from './contract/order/check.js';
 export type {
   CompensationPolicy,
   CompensationResult,
@@ -97,7 +96,17 @@ export type {
   Remainder,
   RevertTarget,
 } from './contract/order/input-and-result.js';
-export type { Attention, DecisionChoice, OrderPhase, OrderState } from './contract/order/messages.js';
+export type {
+  Attention,
+  CurrencyAmount,
+  DecisionChoice,
+  IdCheck,
+  LeavingAmount,
+  OrderCheck,
+  OrderFindings,
+  OrderPhase,
+  OrderState,
+} from './contract/order/messages.js';
 export { DECIDE_ACTIONS, type DecideAction, type Decision, type DecisionRecord } from './contract/order/messages.js';
 export type { CreateRequests } from './contract/order/request.js';
 export { type FollowUpType, ORDER_TYPES, type OrderType } from './contract/order/types.js';

@@ -14,7 +14,7 @@ import {
   orderStatusSchema,
 } from '../payment-service/queries.js';
 import { shownAddress } from './address/address-list.js';
-import { readBookPage } from './books/book-page.js';
+import { readBookPage } from './books.js';
 import { type Account, type ActivityDeps, accountOf } from './deps.js';
 import { invalidInput, retryLater, validInput } from './failures.js';
 import { checkOrder, checkQuery } from './order/check-order.js';

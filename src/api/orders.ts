@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { UNTOUCHED_EVENTS } from '../client/batch/start-batch.js';
+import type { EndedOrders } from '../client/ended.js';
 import { FailedError, RefusedError, UnknownIdError, UnresolvedError } from '../client/errors.js';
 import { readFirstInput } from '../client/history.js';
 import { toEntry } from '../client/list-orders.js';
@@ -11,7 +12,7 @@ import { DECIDE_ACTIONS, type DecideAction, type Decision, type OrderState } fro
 import { orderTypeOf } from '../contract/order/types.js';
 import { SHOWN_STATUSES } from '../contract/service-objects.js';
 import { withoutWallets } from '../contract/shown-json.js';
-import { cancelledOrder, decidedOrder, orderBody, orderPage } from './bodies.js';
+import { cancelledOrder, decidedOrder, eventPage, orderBody, orderPage } from './bodies.js';
 import { allowedAccount, type Caller, requireAmounts, requireOrder } from './callers.js';
 import { accountQuery, answers, idParams, instructionBody, namedBody, queryFlag, queryNumber } from './documents.js';
 import type { Api } from './server.js';
@@ -211,6 +212,45 @@ export function addOrderDecisions(api: Api, orders: PaymentOrders): void {
       await handle.cancel();
       reply.code(202);
       return { orderId: handle.orderId, account: handle.account, cancelRequested: true };
+    },
+  });
+}
+
+const eventsQuery = accountQuery.extend({
+  after: z.string().max(4_000).optional(),
+  limit: queryNumber(1, 200).optional(),
+});
+
+/** Returns an end in the shape of outgoing events, as far as Temporal's lists know it. */
+const eventOf = ({ runId, closedAt, received, ...order }: EndedOrders['orders'][number]) => ({
+  id: `${runId}.end`,
+  type: 'order.ended',
+  timestamp: closedAt.toISOString(),
+  data: {
+    account: order.account,
+    order_id: received ? undefined : order.orderId,
+    order_type: order.type,
+    order_uuid: received ? order.orderId : order.orderUuid,
+    status: order.status,
+    batch_id: order.batchId,
+    reference: order.reference,
+  },
+});
+
+/** Adds the route of the feed. */
+export function addEventRoutes(api: Api, orders: PaymentOrders): void {
+  api.get('/v1/events', {
+    config: { verbs: ['read'] },
+    schema: {
+      summary: 'Lists orders that ended, each at least once',
+      description: 'Store the cursor after the events are processed and send it as after. [] = no more now.',
+      querystring: eventsQuery,
+      response: answers({ 200: ['Events and the next cursor', eventPage] }),
+    },
+    handler: async ({ caller, query }) => {
+      if (query.account !== undefined) allowedAccount(caller, query.account);
+      const { orders: ended, cursor } = await orders.ended({ ...query, accounts: caller.key?.accounts });
+      return { events: withoutWallets(ended.map(eventOf)), cursor };
     },
   });
 }

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { InvalidInputError } from '../client/errors.js';
 import type { PaymentOrders } from '../client.js';
-import { isLoopback } from '../config/addresses.js';
+import { isLoopback } from '../config/formats.js';
 import type { ApiKey, Verb } from '../config.js';
 import { withoutFigures } from '../contract/shown-json.js';
 import { holdsWallet, maskWallets } from '../contract/wallets.js';
@@ -17,13 +17,11 @@ import { readJson } from '../validation/json-input.js';
 import { addAccountRoutes } from './accounts.js';
 import { addBatchFileRoutes } from './batch-files.js';
 import { addBatchRoutes } from './batches.js';
-import { addBookRoute } from './books.js';
 import { authenticate, type Caller, requireVerb } from './callers.js';
 import { docsPage } from './docs-page.js';
-import { addEventRoutes } from './events.js';
-import { addOrderDecisions, addOrderReads } from './orders.js';
+import { addEventRoutes, addOrderDecisions, addOrderReads } from './orders.js';
 import { loggedError, type Problem, problemBody, problemOf, Refusal } from './problems.js';
-import { addServiceRoutes } from './service.js';
+import { addBookRoute, addServiceRoutes } from './service.js';
 import { addStarts } from './starts.js';
 
 declare module 'fastify' {

@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
 import { messageOf } from '../contract/failures.js';
 import { DEFAULT_ACCOUNT, orderWorkflowId } from '../contract/names.js';
-import type { OrderCheck, OrderFindings } from '../contract/order/check.js';
 import type { OrderInput } from '../contract/order/input-and-result.js';
+import type { OrderCheck, OrderFindings } from '../contract/order/messages.js';
 import type { OrderType } from '../contract/order/types.js';
 import { maskWallets } from '../contract/wallets.js';
 import type { WaitOptions } from './bounded.js';

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { pino } from 'pino';
-import { isLoopback } from '../config/addresses.js';
+import { isLoopback } from '../config/formats.js';
 import type { CodecConfig } from '../config.js';
 import { announcedBytes, openPort, type Port, readBody } from '../http-port/port.js';
 import { LOG_HOOKS } from '../print.js';

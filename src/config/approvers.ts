@@ -2,8 +2,7 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { ACCOUNT_FORMAT } from '../contract/names.js';
 import { keyIdOf } from '../contract/signed-together.js';
-import type { Problems } from './env.js';
-import { ConfigError, type Env } from './env.js';
+import { ConfigError, type Env, type Problems } from './env.js';
 import { readBy, unique } from './formats.js';
 import { parseJson, readOpened } from './secret-files.js';
 

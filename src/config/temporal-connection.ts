@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { ConnectionOptions } from '@temporalio/client';
 import { type ClientConfigProfile, loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
-import { isLoopback } from './addresses.js';
 import type { Env, Problems } from './env.js';
+import { isLoopback } from './formats.js';
 import { refuseUncheckedCertificates } from './runtime.js';
 import { readSettingsFile } from './secret-files.js';
 

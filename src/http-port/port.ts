@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import { createServer as createHttp, type RequestListener } from 'node:http';
+import { createServer as createHttp, type IncomingMessage, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer, isIPv6, type Socket } from 'node:net';
 import { Connection, type Connections } from './connection.js';
 

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { withoutTrailingSlash } from '../config/addresses.js';
+import { withoutTrailingSlash } from '../config/formats.js';
 import { type AccountConfig, ConfigError } from '../config.js';
 import { accountId, type UsedAccount } from '../contract/order/sent-to.js';
 import { createPaymentService, type PaymentService, type PaymentServiceOptions } from '../payment-service/client.js';

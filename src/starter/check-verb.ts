@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { reportOfBadInput } from '../client/check-order.js';
 import type { StartOptions } from '../client.js';
-import type { OrderCheck } from '../contract/order/check.js';
+import type { OrderCheck } from '../contract/order/messages.js';
 import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { type CommonOptions, withFormatChecks } from './arguments.js';
 import { readOrderInput } from './order-verbs.js';

@@ -17,17 +17,15 @@ import {
   withOneOrder,
   withTimeout,
 } from './arguments.js';
-import { addAuditVerb } from './audit-verb.js';
 import { addBatchVerbs } from './batch-verbs.js';
 import { addCheckVerb } from './check-verb.js';
 import { addDecideVerb } from './decide-verb.js';
-import { addDoctorVerb } from './doctor-verb.js';
 import { addEventVerbs } from './event-verbs.js';
 import { addExportVerb } from './export-verb.js';
 import { show, watch } from './follow.js';
+import { addAuditVerb, addDoctorVerb, addReplayVerb } from './local-verbs.js';
 import { followed, listOrders, readOrderInput, startOrder } from './order-verbs.js';
 import { addReconcileVerb } from './reconcile-verb.js';
-import { addReplayVerb } from './replay-verb.js';
 import { type Act, type Report, reportOfError, type StarterIo, type Verbs, withoutValue } from './report.js';
 import { addScheduleVerbs } from './schedule-verbs.js';
 import { addServiceVerbs } from './service-verbs.js';

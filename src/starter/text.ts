@@ -1,6 +1,5 @@
 import type { OrderListEntry } from '../client/list-orders.js';
-import type { OrderAttention } from '../contract/attention.js';
-import { attentionWords, CANCEL_REQUESTED, NOTHING_TO_DECIDE } from '../contract/attention.js';
+import { attentionWords, CANCEL_REQUESTED, NOTHING_TO_DECIDE, type OrderAttention } from '../contract/attention.js';
 import { maskWords } from '../contract/masking.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';

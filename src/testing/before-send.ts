@@ -1,10 +1,12 @@
 import { shortfall } from '../activities/order/balances.js';
+import { amountsOf, shownAs, unchecked } from '../activities/order/check-findings.js';
+import type { OrderAttention } from '../contract/attention.js';
 import type { BatchInput } from '../contract/batch/batch.js';
 import type { FieldError } from '../contract/failures.js';
-import type { OrderInput, RunInput } from '../contract/order/input-and-result.js';
-import { whyTooLate } from '../contract/order/latest-send.js';
+import { type OrderInput, type RunInput, whyTooLate } from '../contract/order/input-and-result.js';
+import type { OrderFindings } from '../contract/order/messages.js';
 import { factsOf, type OrderType } from '../contract/order/types.js';
-import type { Balances, Rates } from '../contract/service-objects.js';
+import type { Balances, Order, Rates } from '../contract/service-objects.js';
 import { checkAgainstRates } from '../validation/rate-checks.js';
 import { openFacts } from '../workflows/create/facts.js';
 import { nextAction } from '../workflows/create/next-action.js';
@@ -65,4 +67,37 @@ export function beforeSend(type: OrderType, input: RunInput, terms: Terms, isKno
   if (action.do === 'ask') return { parked: 'uncertain-create', reason: 'an earlier run may have sent it' };
   const fields = badFields(type, input, terms);
   return fields.length > 0 ? { failure: 'InvalidOrder', fields } : undefined;
+}
+
+/** Fields of an ending without an order. */
+type Refusal = { fields?: FieldError[]; parked?: OrderAttention; reason?: string };
+
+/** Order to check, and what the test set. */
+interface TestCheck {
+  type: OrderType;
+  input: OrderInput;
+  /** The service's order with this id. */
+  order: Order | undefined;
+  ending: TestEnding;
+  terms: Terms;
+}
+
+/** Returns what a worker finds about an order: it refuses and parks what the test's ending does. */
+export function findingsOf({ type, input, order, ending, terms }: TestCheck): OrderFindings {
+  const { order: request, whenShort } = input;
+  const [bad, late] = [badFields(type, input, terms), lateness(input)];
+  const atService = shownAs({ type, request }, order);
+  const amounts = amountsOf({ type, request, terms: { balances: undefined, ...terms } });
+  const warnings = whenShort ? [] : (amounts.leaves ?? []).flatMap(unchecked);
+  const { fields = [], parked, reason }: Refusal = Object(ending);
+  const code = atService.state === 'conflict' ? 'conflict' : order ? undefined : parked;
+  const asks = (code === 'conflict' || code === 'over-cap') && code;
+  return {
+    fields: bad.length > 0 ? bad : fields,
+    ...amounts,
+    ...(asks && { wouldPark: { code: asks, reason: atService.reason ?? reason ?? 'the test says so' } }),
+    ...(late && { notNow: late }),
+    ...(warnings.length > 0 && { warnings }),
+    atService,
+  };
 }

@@ -8,8 +8,7 @@ import {
   REQUEST_FIELDS,
 } from '../contract/order/request.js';
 import { holdsWallet } from '../contract/wallets.js';
-import type { TextKind } from './text-kinds.js';
-import { textProblem } from './text-kinds.js';
+import { type TextKind, textProblem } from './text-kinds.js';
 
 export type Unchecked = Record<string, unknown>;
 

@@ -1,6 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import type { WorkerOptions } from '@temporalio/worker';
-import { Runtime } from '@temporalio/worker';
+import { Runtime, type WorkerOptions } from '@temporalio/worker';
 import { type Account, GroupedLookUps, SharedRates } from '../activities/index.js';
 import type { AccountConfig } from '../config.js';
 import { Limiter } from '../payment-service/limiter.js';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Client } from '@temporalio/client';
-import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import {
+  type ActivityInterceptorsFactory,
   NativeConnection,
   type NativeConnectionOptions,
   Runtime,

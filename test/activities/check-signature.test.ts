@@ -8,8 +8,13 @@ import type { Account, ActivityDeps } from '../../src/activities/deps.js';
 import { signed, signTogether } from '../../src/client/signing.js';
 import type { Approvers, Right } from '../../src/config/approvers.js';
 import type { Decision } from '../../src/contract/order/messages.js';
-import type { CheckSignatureInput, SignedRun, SignedUpdate } from '../../src/contract/signature.js';
-import { signatureProblem, textToSign } from '../../src/contract/signature.js';
+import {
+  type CheckSignatureInput,
+  type SignedRun,
+  type SignedUpdate,
+  signatureProblem,
+  textToSign,
+} from '../../src/contract/signature.js';
 import { keyIdOf } from '../../src/contract/signed-together.js';
 
 interface Vector {

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { AuditEntry, WrittenLine } from '../../src/audit/audit-record.js';
-import { AuditNotWrittenError, AuditRecord } from '../../src/audit/audit-record.js';
+import { type AuditEntry, AuditNotWrittenError, AuditRecord, type WrittenLine } from '../../src/audit/audit-record.js';
 import { anchorsIn, type FileCheck, verifyAudit } from '../../src/audit/verify.js';
 
 let root: string;

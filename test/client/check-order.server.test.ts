@@ -1,8 +1,8 @@
 import { createSecretKey } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
-import type { OrderCheck } from '../../src/contract/order/check.js';
 import type { OrderInput } from '../../src/contract/order/input-and-result.js';
+import type { OrderCheck } from '../../src/contract/order/messages.js';
 import type { OrderType } from '../../src/contract/order/types.js';
 import { dataConverter } from '../../src/temporal.js';
 import { orderInput } from '../support/inputs.js';

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Policy } from '../../src/config.js';
-import { Secret } from '../../src/config.js';
+import { type Policy, Secret } from '../../src/config.js';
 import type { BatchPlan } from '../../src/contract/batch/batch.js';
 import { decimal, toAmount } from '../../src/contract/money.js';
-import type { OrderCheck } from '../../src/contract/order/check.js';
+import type { OrderCheck } from '../../src/contract/order/messages.js';
 import type { PolicyRule } from '../../src/contract/policy/rules.js';
 import { cardNumber, payoutLine, writePayouts } from '../support/batch-files.js';
 import { orderInput } from '../support/inputs.js';

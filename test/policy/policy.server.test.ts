@@ -1,6 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { Policy } from '../../src/config.js';
-import { Secret } from '../../src/config.js';
+import { type Policy, Secret } from '../../src/config.js';
 import type { PolicyRule } from '../../src/contract/policy/rules.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId, useLab } from '../support/lab.js';

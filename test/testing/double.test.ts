@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { ratesData, TERMS } from '../../sandbox/rates.js';
-import type { Decision, Rates } from '../../src/index.js';
 import {
+  type Decision,
   EventRefusedError,
   NotDecidedYetError,
   NoWorkerError,
+  type Rates,
   TemporalUnreachableError,
   verifyEvent,
 } from '../../src/index.js';

@@ -1,6 +1,6 @@
 import { echoDifferences } from '../../contract/differences/echo.js';
 import { sum, toAmount } from '../../contract/money.js';
-import type { LeavingAmount, OrderFindings } from '../../contract/order/check.js';
+import type { LeavingAmount, OrderFindings } from '../../contract/order/messages.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import { factsOf, type OrderType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { describeFieldErrors } from '../../contract/failures.js';
-import type { OrderFindings } from '../../contract/order/check.js';
 import type { OrderInput } from '../../contract/order/input-and-result.js';
+import type { OrderFindings } from '../../contract/order/messages.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import { ORDER_TYPES, type OrderType } from '../../contract/order/types.js';
 import { type Breach, breachText } from '../../contract/policy/rules.js';

@@ -19,7 +19,7 @@ import { recordSend } from '../audit.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { invalidOrder } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';
-import { policyVerdict } from '../policy/verdict.js';
+import { policyVerdict } from '../policy/ask.js';
 import { protectionsIn, type Restored, tooSoonAfterRestore } from '../protections.js';
 import { stopped, stopsOf } from '../stops.js';
 import {

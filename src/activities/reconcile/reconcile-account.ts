@@ -16,7 +16,7 @@ import type { CarriedBalance, ReconcileProgress, ReconcileResult } from '../../c
 import type { Balances } from '../../contract/service-objects.js';
 import { PaymentServiceError } from '../../payment-service/errors.js';
 import { openJsonReport } from '../../reports/formats.js';
-import { writeBook } from '../books/write-book.js';
+import { writeBook } from '../books.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
 import { PacedReads } from '../paced-reads.js';

@@ -52,3 +52,7 @@ export function differenceOf(order: Order): OrderResult['difference'] {
   const to = between(order.amount_to, order.expected_amount_to);
   return from || to ? { ...(from && { from }), ...(to && { to }) } : undefined;
 }
+
+/** Returns why an order is not sent after its `latestSend`; undefined up to then. */
+export const whyTooLate = (latestSend: string, nowMs: number): string | undefined =>
+  nowMs > Date.parse(latestSend) ? `its latest send time ${latestSend} is over` : undefined;

@@ -1,4 +1,5 @@
 import type { Decision, OrderState } from '../../shapes/order-schemas.js';
+import type { OrderCheck } from '../../shapes/read-schemas.js';
 import type { OptionShapes } from '../../validation/input-schemas.js';
 import type { Amount } from '../money.js';
 
@@ -48,4 +49,11 @@ export type DecideAction = (typeof DECIDE_ACTIONS)[number];
 /** A decision that was accepted, with the key that signed it. */
 export interface TakenDecision extends Omit<Decision, 'signature'> {
   keyId?: string;
+}
+
+export type { CurrencyAmount, LeavingAmount, OrderCheck, OrderFindings } from '../../shapes/read-schemas.js';
+
+/** State of an order's id. `fields` differ; `reason`: why a start would send nothing. */
+export interface IdCheck<State extends string> extends Omit<NonNullable<OrderCheck['id']>, 'state'> {
+  state: State | 'unknown';
 }

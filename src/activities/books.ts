@@ -1,14 +1,22 @@
-import { BOOK_FIELDS, type BookItem, type BookPage, type BookQuery } from '../../contract/books/book.js';
-import { isFormOfId } from '../../contract/names.js';
-import { requestOfOrder } from '../../contract/order/followers.js';
-import { isOrderType } from '../../contract/order/types.js';
-import { dateTimeMs } from '../../contract/reconcile/input.js';
-import type { OrderListItem, Rates } from '../../contract/service-objects.js';
-import { type List, orderWindows, type Page, wholeList } from '../../payment-service/paging.js';
-import { MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../../payment-service/queries.js';
-import { payersOf } from '../../validation/rate-checks.js';
-import { ordersOfIds } from '../orders-of-ids.js';
-import { shownId } from '../reconcile/scan.js';
+import { getClient } from '@temporalio/activity';
+import { exportBook } from '../client/books/export-book.js';
+import { OurOrders } from '../client/books/our-orders.js';
+import type { ReportFile } from '../contract/batch/batch.js';
+import { BOOK_FIELDS, type BookItem, type BookPage, type BookQuery } from '../contract/books/book.js';
+import { isFormOfId } from '../contract/names.js';
+import { requestOfOrder } from '../contract/order/followers.js';
+import { isOrderType } from '../contract/order/types.js';
+import { dateTimeMs } from '../contract/reconcile/input.js';
+import type { OrderListItem, Rates } from '../contract/service-objects.js';
+import { type List, orderWindows, type Page, wholeList } from '../payment-service/paging.js';
+import { MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../payment-service/queries.js';
+import { BOOK_COLUMNS, bookCells } from '../reports/book.js';
+import { openCsvReport } from '../reports/formats.js';
+import { payersOf } from '../validation/rate-checks.js';
+import type { Account } from './deps.js';
+import { ordersOfIds } from './orders-of-ids.js';
+import type { PacedReads } from './paced-reads.js';
+import { shownId } from './reconcile/scan.js';
 
 /** Orders per request. Twice as many, with balance changes, may exceed Temporal's payload. */
 const ORDERS_AT_ONCE = 500;
@@ -65,4 +73,31 @@ function bookItem(item: OrderListItem, rates: Rates | undefined): BookItem {
     user_order_id: shownId(id),
     ...(payers && { fee_from_payer: payers.from, fee_to_payer: payers.to }),
   };
+}
+
+const DAY_MS = 86_400_000;
+
+/** Writes the book of the last whole day before a time. A later one of the day replaces it. */
+export async function writeBook(
+  { rates, name }: Pick<Account, 'rates'> & { name: string },
+  reads: PacedReads,
+  { reportDir, beforeMs }: { reportDir: string; beforeMs: number },
+): Promise<ReportFile> {
+  const toMs = Math.floor(beforeMs / DAY_MS) * DAY_MS;
+  const fromMs = toMs - DAY_MS;
+  const day = new Date(fromMs).toISOString().slice(0, 10);
+  const period = { account: name, fromMs, toMs, untilNow: false };
+  const both = {
+    ours: () => OurOrders.read(getClient(), period),
+    page: async (query: Parameters<typeof readBookPage>[2]) =>
+      readBookPage(reads.orders(), await rates.current(), query),
+    balances: () => reads.ask((service, options) => service.balances(options)),
+  };
+  const csv = await openCsvReport(reportDir, `book-${name}-${day}.csv`, BOOK_COLUMNS);
+  try {
+    for await (const line of exportBook(both, period)) await csv.add(bookCells(line));
+    return await csv.finish();
+  } finally {
+    await csv.discard();
+  }
 }
