@@ -18,19 +18,22 @@ export const CONTINUES = `${NOT_AGAIN}: this order continues by itself.`;
 /** Advice for orders that send nothing while a person is asked. */
 const OR_WAIT = 'If you cannot find out now, wait: nothing is sent without a decision.';
 
-/** Codes of orders with their words. The attention's own reason says what happened. */
+/**
+ * Codes of orders with their words. The attention's own reason says what happened. `{order}` and
+ * `{account}` stand for the names.
+ */
 export const ATTENTION_WORDS = {
   'uncertain-create': {
     never: `${NOT_AGAIN}: it may have been paid.`,
-    todo: 'Ask the service about this order id. If the service has the order, choose adopt. If it does not have the order and never will, choose resend (still wanted) or close-absent (not wanted). If it cannot say, wait.',
+    todo: 'Ask the service about {order}. If the service has the order, choose adopt. If it does not have the order and never will, choose resend (still wanted) or close-absent (not wanted). If it cannot say, wait.',
   },
   'not-sent': {
     never: `${NOT_AGAIN}: this one can still be sent.`,
-    todo: 'Correct what the reason names, then decide.',
+    todo: `If the payment is still wanted, correct what the reason names, then choose resend. If it is not, choose close-absent. ${OR_WAIT}`,
   },
   held: {
     never: `${NOT_AGAIN}: once released, both would be paid.`,
-    todo: `Ask the person who held it whether the reason is gone. Then choose release (still wanted) or refuse. ${OR_WAIT}`,
+    todo: 'Ask the person who held it. If the reason is gone, choose release. If the payment is not wanted any more, choose refuse. If it is still disputed, or you cannot find out now, wait: nothing is sent without a decision.',
   },
   'over-cap': {
     never: `${NOT_AGAIN}: once approved, both would be paid.`,
@@ -38,7 +41,7 @@ export const ATTENTION_WORDS = {
   },
   'short-of-funds': {
     never: `${NOT_AGAIN}: this one can still be sent.`,
-    todo: 'Ask whoever started this order whether it is still wanted. If it is, choose resend and pay money into the balance: paying in alone sends nothing. If it is not, choose refuse.',
+    todo: `Ask whoever started this order whether it is still wanted. If it is, choose resend, and pay in what is missing: paying in alone sends nothing. If it is not, choose refuse. ${OR_WAIT}`,
   },
   policy: {
     never: `${NOT_AGAIN}: once approved, both would be paid.`,
@@ -46,11 +49,11 @@ export const ATTENTION_WORDS = {
   },
   conflict: {
     never: `${NOT_AGAIN}: the order that the service shows may be this payment.`,
-    todo: `Compare the values at the service. If the order shown is this payment, choose adopt. If it is another one, choose close-absent. ${OR_WAIT}`,
+    todo: `Compare the values at the service. If the order shown is this payment, choose adopt: the worker then only follows it, and pays or refunds no rest of it. If it is another one, choose close-absent. ${OR_WAIT}`,
   },
   'order-missing': {
     never: `${NOT_AGAIN}: the service showed it before.`,
-    todo: 'Ask the service what happened to the order.',
+    todo: 'Ask the service what happened to {order}. If the service has it, choose adopt. If the service confirms that it never will, choose close-absent. If it cannot say, wait.',
   },
   remainder: {
     never: 'Never pay what is left by hand, nor under another order id, while this waits: it could be paid twice.',
@@ -62,14 +65,14 @@ export const ATTENTION_WORDS = {
   },
   'account-not-served': {
     never: `${NOT_AGAIN} or account while it waits: as soon as a worker starts, this order is paid.`,
-    todo: 'Start a worker that serves the account. If the account name is wrong and nothing was sent, cancel the order, wait until it ends as `OrderCancelled`, then start it with the right account.',
+    todo: 'Start a worker that serves {account}. Only if the account name is wrong and nothing was sent: *Request Cancellation*, wait until the order ends as `OrderCancelled`, then start it with the right account.',
   },
   'service-down': { never: CONTINUES, todo: 'Check the service and the network between it and the worker.' },
-  'key-refused': { never: CONTINUES, todo: "Correct the account's key and secret, then restart its workers." },
+  'key-refused': { never: CONTINUES, todo: 'Correct the key and secret of {account}, then restart its workers.' },
   'service-silent': { never: CONTINUES, todo: 'Read the last failure of the pending activity.' },
   'other-account': {
     never: `${NOT_AGAIN} or account: it may exist where it was sent.`,
-    todo: 'Set the base URL or the key back. The order then continues within two minutes.',
+    todo: 'Set the base URL or the key of {account} back: the order then continues within two minutes. Choose approve only if the service confirms that both are one account. If you cannot find out now, wait.',
   },
   'read-failed': { never: CONTINUES, todo: 'Read the failed activity in the history.' },
   'unknown-status': { never: CONTINUES, todo: 'Report the status to the developers.' },
@@ -135,8 +138,17 @@ const ACCEPTED_ABOVE: AttentionWords = {
   todo: 'Ask whoever started this order whether the amount is right. If it is not, ask the service to stop the order.',
 };
 
-/** Returns the words for an attention with its possible decisions. */
-export function attentionWords(code: OrderAttention, choices: readonly DecisionChoice[]): AttentionWords {
+/** Returns the words for an attention of an order with its possible decisions. */
+export function attentionWords(
+  code: OrderAttention,
+  choices: readonly DecisionChoice[],
+  { orderId, account }: { orderId: string; account: string },
+): AttentionWords {
+  const { never, todo } = wordsOf(code, choices);
+  return { never, todo: todo.replace('{order}', `order id ${orderId}`).replace('{account}', `account ${account}`) };
+}
+
+function wordsOf(code: OrderAttention, choices: readonly DecisionChoice[]): AttentionWords {
   if (code === 'over-cap' && choices.length === 0) return ACCEPTED_ABOVE;
   return code === 'remainder' && choices.length === 1 ? BY_HAND : ATTENTION_WORDS[code];
 }
@@ -155,15 +167,16 @@ export const CLOSE_CONFLICT =
   'The order shown is not ours. This decision ends this order for good, and its id cannot be used again. Pay the payee under a new id only after the service has confirmed that nothing of this order was paid';
 
 /** Effects of `approve` and `resend` while the balance does not cover an order. */
-export const SEND_SHORT = 'sends it now, although the balance is short: the service decides';
-export const WAIT_FOR_FUNDS = 'sends nothing now, and sends it by itself as soon as the balance covers it';
+export const SEND_SHORT =
+  'sends it now, although money seems to be missing: right only if you know that the balance is wrong';
+export const WAIT_FOR_FUNDS = 'sends nothing now; the worker sends it by itself as soon as the balance covers it';
 
 /** Effect of `accept` after a change that followed the end. */
 export const ACCEPT_CHANGE = 'records that you have seen the change; no money moves';
 
 /** Effect of `approve` on an order that breaches the policy. */
 export const APPROVE_BREACH =
-  'counts as your approval of every rule that is named; it is sent once as many persons as the reason asks for have approved';
+  'counts as your approval of every rule that is named; the order is sent once it has all approvals that it needs';
 
 /** Whether an order was sent. */
 export const SENT_WORDS = {

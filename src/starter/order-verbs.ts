@@ -46,7 +46,7 @@ export function followed({ self }: StarterIo, handle: OrderHandle): Followed<Ord
     shownBy: suggested(self, [`order show ${typedName(handle)}`, ofAccount(account)]),
     endedBefore: `${name} was started before with the same input, and has ended`,
     nobodyAnswers: NOBODY_ANSWERS,
-    stateText: (state) => stateText(orderId, state),
+    stateText: (state) => stateText(handle, state),
     commands: (state) => decideCommands(self, account, typedName(handle), state),
     progress: (state) => ({ line: progressLine(state), key: progressLine(state) }),
     wantsPerson,

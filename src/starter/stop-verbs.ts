@@ -45,6 +45,6 @@ export function addHoldVerb(order: Command, verbs: Verbs): void {
     // The answer is older than the effect of the hold.
     const state = await handle.state().catch(() => held);
     const { account } = handle;
-    return { exitCode: EXIT.done, json: { orderId, account, held: true, state }, text: stateText(orderId, state) };
+    return { exitCode: EXIT.done, json: { orderId, account, held: true, state }, text: stateText(handle, state) };
   });
 }

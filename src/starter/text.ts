@@ -58,11 +58,11 @@ const paymentRows = ({ payment = {} }: OrderState): Row[] => [
 ];
 
 /** Returns the state of an order as text. */
-export function stateText(orderId: string, state: OrderState): string {
+export function stateText(about: { orderId: string; account: string }, state: OrderState): string {
   const { attention } = state;
-  const words = attention && attentionWords(attention.code as OrderAttention, state.decisions);
+  const words = attention && attentionWords(attention.code as OrderAttention, state.decisions, about);
   return named([
-    ['order', orderId],
+    ['order', about.orderId],
     ...paymentRows(state),
     ...markRows(state),
     ['phase', `${state.phase}, revision ${state.revision}`],

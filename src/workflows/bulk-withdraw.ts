@@ -11,6 +11,7 @@ import {
 import type { Activities } from '../activities/index.js';
 import type { ReportBatchAnswer } from '../contract/batch/activities.js';
 import {
+  APPROVAL_EXPIRES_MS,
   BATCH_NOT_APPROVED,
   BATCH_STOPPED,
   type BatchInput,
@@ -136,8 +137,6 @@ function resultOf(run: BatchRun, plan: BatchPlan, answer: ReportBatchAnswer): Ba
   const { batchId, digest, rows } = plan;
   return { batchId, digest, rows, ...answer, plan, stopped: run.stopped };
 }
-
-const APPROVAL_EXPIRES_MS = 24 * 3_600_000;
 
 /** Checks the identity of a batch, or of a plan, which needs no id. Throws InvalidInput. */
 export function checkBatch({ input, account, batchId }: BatchRun): void {

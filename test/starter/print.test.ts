@@ -41,7 +41,12 @@ describe('what the service calls things', () => {
   const evil = `T${UNSEEN}\r\nforged: line`;
 
   it.each([
-    ['order show', stateText('w-1', { order: { deposit_address: evil, deposit_memo: evil } as Order } as never)],
+    [
+      'order show',
+      stateText({ orderId: 'w-1', account: 'default' }, {
+        order: { deposit_address: evil, deposit_memo: evil } as Order,
+      } as never),
+    ],
     ['order list', listText([{ orderId: 'a', account: evil, status: evil, startedAt: new Date() } as never])],
     ['rates, balances and addresses', rowsText(['pair', 'amount'], [{ pair: evil, amount: evil }])],
     ['a row that cannot be read', rowsText(['currency', 'amount'], [{ currency: evil, malformed: evil }])],

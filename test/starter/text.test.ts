@@ -47,9 +47,11 @@ const parked: OrderState = {
   lastLookupAt: null,
 };
 
+const W1 = { orderId: 'w-1', account: 'eu' };
+
 describe('the state', () => {
   it('shows phase, status, attention, allowed actions, amounts and last look-up', () => {
-    const text = stateText('w-1', parked);
+    const text = stateText(W1, parked);
     expect(text).toMatch(/^phase +parked, revision 4$/m);
     expect(text).toMatch(/^run +r-1$/m);
     expect(text).toMatch(/^status +not known yet$/m);
@@ -61,14 +63,24 @@ describe('the state', () => {
     expect(text).toMatch(/^last look-up +none yet$/m);
   });
 
+  it('names the order and the account in what to do', () => {
+    const attended = (code: string) => ({
+      ...parked,
+      attention: { ...parked.attention, code } as OrderState['attention'],
+    });
+    const ask = /^to do +Ask the service about order id w-1\. If the service has the order, choose adopt\./m;
+    expect(stateText(W1, attended('uncertain-create'))).toMatch(ask);
+    expect(stateText(W1, attended('key-refused'))).toMatch(/^to do +Correct the key and secret of account eu, /m);
+  });
+
   it('shows no card number that the service quotes', () => {
     const declined = { ...order, error_message: 'card 4111111111111111 was declined' };
-    expect(stateText('w-1', { ...parked, order: declined })).toMatch(/^error_message +card \*\*\*\* was declined$/m);
+    expect(stateText(W1, { ...parked, order: declined })).toMatch(/^error_message +card \*\*\*\* was declined$/m);
   });
 
   it('masks wallets and shows where the client pays', () => {
     const deposit = { ...order, deposit_address: 'TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC' };
-    const text = stateText('w-1', { ...parked, order: deposit });
+    const text = stateText(W1, { ...parked, order: deposit });
     expect(text).toContain('****1111');
     expect(text).not.toContain('41111');
     expect(text).toContain('TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC');

@@ -78,7 +78,8 @@ export function shortfall(
   const { amount, currency } = needed;
   const available = decimalOrZero(balanceIn(balances, currency)?.amount);
   if (available.gte(amount)) return undefined;
-  return `the balance of ${toAmount(available)} ${currency} is less than ${amount} ${currency} (with fees)`;
+  const missing = toAmount(decimal(amount).minus(available));
+  return `the balance of ${toAmount(available)} ${currency} is less than ${amount} ${currency} (with fees): ${missing} ${currency} are missing`;
 }
 
 /**

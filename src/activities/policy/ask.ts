@@ -223,5 +223,7 @@ function verdictOf(breaches: readonly Breach[]): CreateVerdict | undefined {
   const refusing = breaches.filter(({ effect }) => effect === 'refuse');
   if (refusing.length > 0) return { kind: 'stale', reason: `the policy refuses it: ${breachText(refusing)}` };
   const rules = [...new Map(breaches.map(({ rule, approvers }) => [rule, { rule, approvers }])).values()];
-  return { kind: 'policy', reason: breachText(breaches), rules };
+  const isOne = rules.every(({ approvers }) => approvers === 1);
+  const needed = isOne ? '. Needs 1 approval, has 0: yours sends it' : '';
+  return { kind: 'policy', reason: `${breachText(breaches)}${needed}`, rules };
 }

@@ -19,6 +19,8 @@ export type {
   SignedApproval,
 } from '../../shapes/batch-schemas.js';
 
+/** Default time after which an unapproved plan expires. */
+export const APPROVAL_EXPIRES_MS = 24 * 3_600_000;
 /** Default of open orders of one batch. */
 export const DEFAULT_IN_FLIGHT = 100;
 /** Currencies of one batch; payloads of plan and progress may not exceed 100 KB. */

@@ -194,9 +194,7 @@ export function untilServed<T>(run: OrderRun, options: ActivityOptions, schedule
 
 function unserved(run: OrderRun): string {
   const what = unservedFor(run.account);
-  if (run.phase === 'creating' && !mayHaveBeenSent(run)) {
-    return `${what}. Nothing was sent. Start a worker. If the account name is wrong, cancel the order, wait until it ends as OrderCancelled, then start it with the right account`;
-  }
+  if (run.phase === 'creating' && !mayHaveBeenSent(run)) return `${what}. Nothing was sent`;
   return `${what}. The order may exist: never start it again under another id or account. Start a worker with the same key`;
 }
 

@@ -1,16 +1,18 @@
 import { workflowInfo } from '@temporalio/workflow';
 import {
+  APPROVAL_EXPIRES_MS,
   amountsLeft,
   type BatchChoice,
   type BatchInterruption,
   type BatchPhase,
   type BatchPlan,
   type BatchProgress,
+  BY_ITSELF,
   shownInterruption,
 } from '../../contract/batch/batch.js';
 import { maskName } from '../../contract/masking.js';
 import { DEFAULT_ACCOUNT, searchAttribute } from '../../contract/names.js';
-import { attentionAttributes, literal, page, pasteable, show, WHY_BY_COMMAND } from '../show.js';
+import { attentionAttributes, literal, page, pasteable, show, timeShown, WHY_BY_COMMAND } from '../show.js';
 import { emitWaiting } from './events.js';
 import { attentionOf, batchChoices } from './rules.js';
 import type { BatchRun } from './state.js';
@@ -61,13 +63,16 @@ const because = ({ phase, sendingSince, stopped, input, knownRun }: BatchRun): s
 
 function attentionDetails(run: BatchRun): string[] {
   const attention = attentionOf(run);
-  return attention ? [`**${NEVER}: ${because(run)}.**`, `**Why**: ${attention.reason}`] : [];
+  if (!attention) return [];
+  const { plan, progress } = run;
+  const sent = plan && `**Sent**: ${progress.started} of ${plan.rows} rows were started, by the record of this batch`;
+  return [`**${NEVER}: ${because(run)}.**`, ...(sent ? [sent] : []), `**Why**: ${attention.reason}`];
 }
 
 function people({ approvedBy, paused, stopped }: BatchRun): string[] {
   return [
     ...(approvedBy ? [`Approved by ${maskName(approvedBy)}.`] : []),
-    ...(paused ? [`Paused ${interruption(paused)}`] : []),
+    ...(paused && paused.by !== BY_ITSELF ? [`Paused ${interruption(paused)}`] : []),
     ...(stopped ? [`Stopped ${interruption(stopped)}`] : []),
   ];
 }
@@ -81,15 +86,34 @@ function whatToDo(run: BatchRun): string[] {
   const { phase, stopped } = run;
   if (stopped) return ['Nothing to decide: orders that were started are followed to their end.'];
   const choices = batchChoices(run, workflowInfo().runId);
-  const first = run.paused
-    ? 'correct the cause of the pause'
-    : 'compare rows and total with what was ordered, and the file by its sha256';
-  if (choices.length > 0) return [`**To do**: ${first}. ${HOW}`, ...choices.map((one) => choiceShown(run, one))];
+  const first = run.paused ? BEFORE_RESUME : beforeApproval(run);
+  if (choices.length > 0) return [`**To do**: ${first} ${HOW}`, ...choices.map((one) => choiceShown(run, one))];
   return phase === 'sending' ? [WHILE_SENDING] : [];
 }
 
+const BEFORE_RESUME =
+  'Correct the cause, such as by paying in what is missing, then choose resume: nothing continues without it. If the rest is not wanted any more, choose stop.';
+
+/** Returns what to compare before an approval, who may approve, and until when. */
+function beforeApproval({ plan, input, batchId }: BatchRun): string {
+  const sums = plan?.currencies.slice(0, SHOWN).map(({ total, currency }) => `${total} ${currency}`);
+  const known = workflowInfo().typedSearchAttributes;
+  const isShown = known.get(searchAttribute.attentionReason) === 'approval';
+  const since = (isShown && known.get(searchAttribute.attentionSince)) || new Date();
+  const expires = new Date(since.getTime() + (input.approvalExpiresMs ?? APPROVAL_EXPIRES_MS));
+  const who =
+    plan?.onlyByCommand === 'signed'
+      ? 'Two approvers of the account must sign.'
+      : `Anybody but ${literal(maskName(String(input.startedBy)))}, who started it, may approve.`;
+  return [
+    `Ask whoever ordered this batch whether ${plan?.rows} rows and ${sums?.join(', ')} are right, and compare the file by its sha256.`,
+    `\`payment-orders batch rows ${batchId}\` lists the rows; the file has amounts and payees.`,
+    `${who} The plan expires at ${timeShown(expires.toISOString())}: then nothing is paid.`,
+  ].join(' ');
+}
+
 const HOW =
-  'Then send one of these updates (*More Actions*, *Send an Update*), with your own words in place of what stands in `<>`:';
+  'Then send the update (*More Actions*, *Send an Update*), with your own words in place of what stands in `<>`:';
 
 const WHILE_SENDING =
   'The updates `pause` and `stop` with `{"by": "<your name>", "reason": "<why>"}` end the sending of new rows.';

@@ -30,16 +30,22 @@ export function currentDetails(run: OrderRun): string {
 
 function attentionDetails(run: OrderRun, { code, reason, since }: Attention, payment: Payment): string[] {
   const choices = decisionsOf(run, workflowInfo().runId);
-  const { never, todo } = attentionWords(code as OrderAttention, choices);
+  const about = { orderId: literal(`${orderIdOf(run)}`), account: literal(`${run.account}`) };
+  const { never, todo } = attentionWords(code as OrderAttention, choices, about);
   return [
     `**${never}**`,
     ...known(run),
     ...paymentShown(payment),
     `**Why** (since ${timeShown(since)}): ${reason}`,
     `**To do**: ${todo} ${choices.length > 0 ? howToDecide(run) : nothingToDecide(run)}`,
-    ...choices.map((choice) => choiceShown(choice, run.strictest.onlyByCommand)),
+    // An order that exists decides what else may be done.
+    ...[...choices.filter(isAdoption), ...choices.filter((one) => !isAdoption(one))].map((choice) =>
+      choiceShown(choice, run.strictest.onlyByCommand),
+    ),
   ];
 }
+
+const isAdoption = ({ decision }: DecisionChoice): boolean => decision.action === 'adopt';
 
 function paymentShown({ amount, payee, left, description, reference, batchId, startedBy }: Payment): string[] {
   const more = Object.entries({ left, description, reference, batch: batchId, 'started by': startedBy });

@@ -91,6 +91,7 @@ const WAITING = {
     },
     phase: 'awaitingApproval',
     pasted: ['approve', 'stop'],
+    says: /whether 2 rows and 25 usd are right.* Anybody but `\S+`, who started it, may approve\. The plan expires at (\S+ \S+) UTC/,
   },
   'batch-paused': {
     start: () => {
@@ -99,6 +100,7 @@ const WAITING = {
     },
     phase: 'paused',
     pasted: ['resume', 'stop'],
+    says: /\*\*Sent\*\*: 0 of 2 rows were started.*nothing continues without it/s,
   },
 } as const;
 
@@ -110,6 +112,9 @@ describe('what the page of a batch that waits holds to be pasted', () => {
       expect(attentionCode).toBe(code);
       const details = await detailsOf(lab, batch);
       expect(details).toMatch(/^\*\*Never pay these rows in another way/);
+      expect(details).toMatch(waiting.says);
+      const [, expires] = waiting.says.exec(details) ?? [];
+      if (expires) expect(Math.abs(Date.parse(`${expires}Z`) - Date.now() - 86_400_000)).toBeLessThan(60_000);
       const found = pasteableIn(details);
       expect(found.map(({ update }) => update)).toEqual(waiting.pasted);
       expect(choices.map(({ update, argument }) => ({ update, argument }))).toEqual(

@@ -42,7 +42,7 @@ describe('an order that the balance does not cover', () => {
   test('with refuse ends as InvalidOrder with the figures, and nothing is sent', async () => {
     setBalance('12.51');
     const { orderId, handle } = await start('refuse', { whenShort: 'refuse' });
-    const reason = 'the balance of 12.51 usd is less than 102 usd (with fees)';
+    const reason = 'the balance of 12.51 usd is less than 102 usd (with fees): 89.49 usd are missing';
     await expect(handle.result()).rejects.toMatchObject({
       type: 'InvalidOrder',
       fields: [{ field: 'order.amount', reason }],
@@ -69,9 +69,12 @@ describe('an order that the balance does not cover', () => {
       const { attention, decisions } = await parkedFor(handle, 'the balance of 50 usd is less than 102 usd');
       expect(attention).toMatchObject({ code: 'short-of-funds', amount: '102', currency: 'usd' });
       expect(decisions.map(({ does, decision }) => [decision.action, does])).toEqual([
-        ['resend', 'sends nothing now, and sends it by itself as soon as the balance covers it'],
+        ['resend', 'sends nothing now; the worker sends it by itself as soon as the balance covers it'],
         ['refuse', 'ends it without sending it'],
-        ['approve', 'sends it now, although the balance is short: the service decides'],
+        [
+          'approve',
+          'sends it now, although money seems to be missing: right only if you know that the balance is wrong',
+        ],
       ]);
       expect(creates(orderId)).toBe(0);
       await decideNow(handle, 'approve');

@@ -144,7 +144,10 @@ describe.concurrent('what the page of a stuck order holds to be pasted', () => {
     await parkedFor(handle);
     const service = await serviceOf(lab.sandbox);
     const { order_uuid: orderUuid } = await service.createOrder('withdraw', input.order);
-    const adopt = pasteableIn(await detailsOf(lab, handle)).find(({ update }) => update === 'adopt');
+    const details = await detailsOf(lab, handle);
+    expect(details).toContain(`Ask the service about order id \`${handle.orderId}\`.`);
+    const [adopt] = pasteableIn(details);
+    expect(adopt?.update).toBe('adopt');
     const json = filledIn(adopt?.json ?? '');
     await expect(paste(lab, handle, 'decide', json)).rejects.toMatchObject({ cause: { type: 'DecisionRefused' } });
     await paste(lab, handle, 'decide', json.replace(ITS_UUID, orderUuid));

@@ -16,7 +16,7 @@ const UNCERTAIN = 'create=500-before';
 
 const shownOf = async (handle: OrderHandle) => ({
   page: await detailsOf(lab, handle),
-  text: stateText(handle.orderId, await handle.state()),
+  text: stateText(handle, await handle.state()),
 });
 
 describe.concurrent('what a person decides on', () => {
