@@ -11,6 +11,7 @@ import type { Client } from '@temporalio/client';
 import { searchAttribute } from '../src/contract/names.js';
 import { openInstallation } from './replay/installation.js';
 import { openStuckPlace, STUCK, type Stuck, type StuckPlace, stuckEnv } from './screenshots/stuck.js';
+import { STUCK_LATER } from './screenshots/stuck-later.js';
 import { TemporalUi } from './screenshots/ui.js';
 
 const PICTURES = fileURLToPath(new URL('../docs/operating', import.meta.url));
@@ -51,7 +52,7 @@ async function goOn(place: StuckPlace, ui: TemporalUi, { code, way }: Stuck, wor
 
 /** All, or those that the command line names. */
 const named = process.argv.slice(2);
-const chosen = STUCK.filter(({ name }) => named.length === 0 || named.includes(name));
+const chosen = [...STUCK, ...STUCK_LATER].filter(({ name }) => named.length === 0 || named.includes(name));
 
 const batchDir = await mkdtemp(join(tmpdir(), 'screenshots-'));
 const installation = await openInstallation(say, await stuckEnv(batchDir), {

@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { type Sandbox, startSandbox } from '../../sandbox/index.js';
 import { encryptionMode } from '../../src/bundle/bundle.js';
@@ -22,8 +22,8 @@ export interface Installation {
   serverPid: number;
   /** Base URL of the Web UI, when asked for. */
   uiUrl?: string;
-  /** Starts workers that serve these accounts, beside those that run. */
-  serve(accounts: readonly AccountConfig[]): Promise<void>;
+  /** Starts workers that serve these accounts, beside those that run. Returns what stops them. */
+  serve(accounts: readonly AccountConfig[]): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
@@ -69,15 +69,19 @@ export async function openInstallation(
   const { code } = await buildWorkflowBundle(encryptionMode(config));
   const workflowBundle = { code: attentionAfterMs === undefined ? code : impatientBundle(code, attentionAfterMs) };
   const connections: NativeConnection[] = [];
-  const workers: Worker[] = [];
-  const running: Promise<void>[] = [];
-  const work = async (changed: WorkerConfig): Promise<void> => {
+  const stops: (() => Promise<void>)[] = [];
+  const work = async (changed: WorkerConfig): Promise<() => Promise<void>> => {
     // Workers of one connection may not poll the same queues twice.
     const nativeConnection = await NativeConnection.connect({ address });
     connections.push(nativeConnection);
     const started = await createWorkers(changed, { connection: nativeConnection, namespace }, { workflowBundle });
-    workers.push(...started);
-    running.push(...started.map((worker) => worker.run()));
+    const running = started.map((worker) => worker.run());
+    const stop = async (): Promise<void> => {
+      for (const worker of started) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await Promise.all(running);
+    };
+    stops.push(stop);
+    return stop;
   };
   await work(config);
   return {
@@ -88,8 +92,7 @@ export async function openInstallation(
     uiUrl: server.uiUrl,
     serve: (accounts) => work({ ...config, accounts: new Map(accounts.map((account) => [account.name, account])) }),
     close: async () => {
-      for (const worker of workers) worker.shutdown();
-      await Promise.all(running);
+      await Promise.all(stops.map((stop) => stop()));
       await receiver.close();
       await sandbox.close();
       for (const one of connections) await one.close();

@@ -6,7 +6,6 @@ import { startBatch } from '../../src/client/batch/start-batch.js';
 import { type AccountConfig, Secret } from '../../src/config.js';
 import type { AttentionCode } from '../../src/contract/attention.js';
 import type { OrderInput } from '../../src/contract/order/input-and-result.js';
-import type { OrderType } from '../../src/contract/order/types.js';
 import type { Installation } from '../replay/installation.js';
 import { input } from '../replay/scenarios.js';
 import { serviceOf } from '../service-of.js';
@@ -49,25 +48,29 @@ export async function openStuckPlace(installation: Installation, batchDir: strin
   return { ...installation, batchDir, eu, us, gb, close };
 }
 
-function accountOf(name: string, { url, apiKey, apiSecret }: Sandbox): AccountConfig {
+export function accountOf(name: string, { url, apiKey, apiSecret }: Sandbox): AccountConfig {
   const keys = { apiKey: new Secret(apiKey), apiSecret: new Secret(apiSecret) };
   return { name, baseUrl: url, ...keys, signer: 'hmac-sha256' };
 }
 
-type Steered = Partial<OrderInput> & { type?: OrderType; marker?: string; amount?: string; about?: string };
+type Steered = Partial<OrderInput> & { marker?: string; amount?: string; about?: string; delay?: number };
 
 /** What callers say of their orders, and a page shows. */
 const STARTER = { metadata: { startedBy: 'ann' } };
 
-async function startOrder(
+export async function startOrder(
   { orders }: StuckPlace,
   orderId: string,
-  { type, marker, amount, about, ...options }: Steered,
+  { marker, amount, about, delay, ...options }: Steered,
 ) {
-  const asked = input(type ?? 'withdraw', orderId, marker, { ...STARTER, ...options });
+  const asked = input('withdraw', orderId, marker, { ...STARTER, ...options });
   const description = [about, marker && `[sandbox ${marker}]`].filter(Boolean).join(' ');
-  const order = { ...asked.order, ...(amount && { amount }), ...(description && { description }) };
-  return orders.start(type ?? 'withdraw', { ...asked, order } as OrderInput);
+  const more = {
+    ...(amount && { amount }),
+    ...(description && { description }),
+    ...(delay && { delay_order_for_minutes: delay }),
+  };
+  return orders.start('withdraw', { ...asked, order: { ...asked.order, ...more } } as OrderInput<'withdraw'>);
 }
 
 /** Resolves once the create of an order has reached its service. */
@@ -133,7 +136,7 @@ async function startHeld(place: StuckPlace): Promise<string> {
   return handle.workflowId;
 }
 
-const started =
+export const started =
   (orderId: string, steered: Steered) =>
   async (place: StuckPlace): Promise<string> =>
     (await startOrder(place, orderId, steered)).workflowId;

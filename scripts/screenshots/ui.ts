@@ -6,7 +6,7 @@ const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 /** Wide enough for every column of the list. */
 const LIST_VIEW = { width: 1600, height: 900 };
 /** High enough for all that stands on a page to be pasted. */
-const PAGE_VIEW = { width: 1440, height: 1000 };
+const PAGE_VIEW = { width: 1440, height: 1080 };
 /** A picture that weighs more makes the repository heavy without saying more. */
 const MAX_BYTES = 240_000;
 
