@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { OrderHandle } from '../../src/client/order-handle.js';
 import { orderStartOptions } from '../../src/client/start-options.js';
-import type { OrderHandle } from '../../src/client.js';
 import { recoveredStart } from '../../src/contract/order/followers.js';
 import { workflowTypeOf } from '../../src/contract/order/types.js';
 import { isMalformed } from '../../src/contract/service-objects.js';
