@@ -315,6 +315,13 @@ export const MUTANTS: readonly Mutant[] = [
     test: everyOneKeeps('a held order'),
   },
   {
+    name: 'an unsent order that is closed asks again',
+    file: 'src/workflows/create/apply-outcome.ts',
+    find: "restartProof(without(facts, 'notSent'), doubt), closing",
+    replacement: 'restartProof(facts, doubt), closing',
+    test: everyOneKeeps('rounds without a send'),
+  },
+  {
     name: 'an order is tried again while its account is stopped',
     file: 'src/workflows/create/next-action.ts',
     find: "if (notSent?.isStopped) return { do: 'await resume' };",

@@ -42,6 +42,7 @@ const NONE: Left = {
   rule: 0,
   stop: 0,
   hold: 0,
+  rounds: 0,
 };
 
 const isSent = (world: World, before: World): boolean => world.sends.length > before.sends.length;
@@ -225,6 +226,7 @@ const COMBINATIONS: Record<string, Partial<Left> & { isPayout?: false }> = {
   'a rule of policy': { rule: 2, hold: 1, refuse: more, cancel: 1, accept: 1, decision: 2 },
   'a stopped account': { stop: 1 + more, accept: 0, reset: 1, cancel: 1, decision: 1 },
   'a held order': { hold: 1, accept: 0, short: 1, refuse: more, reset: 1, cancel: 1, decision: 1 },
+  'rounds without a send': { rounds: 1, accept: 1, cancel: 1, stop: more, decision: 1 + more },
   'a refusal': { refuse: 1, accept: 1, callback: 1, cancel: more, decision: 1 },
 };
 

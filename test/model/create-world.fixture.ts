@@ -4,6 +4,7 @@ import {
   type Conflict,
   type Doubt,
   type Facts,
+  MAX_ROUNDS,
   openFacts,
   type Seen,
 } from '../../src/workflows/create/facts.js';
@@ -99,7 +100,8 @@ export type Disturbance =
   | 'short'
   | 'rule'
   | 'stop'
-  | 'hold';
+  | 'hold'
+  | 'rounds';
 
 /** One thing that happens, in words, and what the world is after it. */
 export interface Step {
@@ -451,6 +453,13 @@ function attempts(world: World, permission: string, code: Code): Step[] {
   if (world.stopped) {
     const outcome: Outcome = { kind: 'stopped', why: 'stopped' };
     return [...steps, { event: 'the gate finds that the account is stopped', world: note(told, code, outcome) }];
+  }
+  if (world.left.rounds > 0) {
+    const rounds = spend(told, 'rounds');
+    const budget = { ...rounds.facts.budget, notSent: MAX_ROUNDS.notSent - 1 };
+    const unsent: Outcome = { kind: 'notSent', why: 'no connection', waitMs: 1, isLimited: false };
+    const facts = { ...rounds.facts, budget };
+    steps.push({ event: 'nothing is sent, for the 50th time', world: note({ ...rounds, facts }, code, unsent) });
   }
   if (world.left.send === 0) return steps;
   const sending = {

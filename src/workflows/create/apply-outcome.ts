@@ -106,8 +106,8 @@ const block = (facts: Facts, { kind: _, ...blocked }: Extract<Outcome, { kind: '
   blocked: isHeld(facts) && blocked.by !== 'stale' ? facts.blocked : blocked,
 });
 
-function without<K extends keyof Facts>(facts: Facts, ...keys: K[]): Omit<Facts, K> & Partial<Pick<Facts, K>> {
-  const rest = { ...facts };
+function without<T extends object, K extends keyof T>(given: T, ...keys: K[]): Omit<T, K> & Partial<Pick<T, K>> {
+  const rest = { ...given };
   for (const key of keys) delete rest[key];
   return rest;
 }
@@ -117,8 +117,8 @@ function applySeen(facts: Facts, seen: Seen): Facts {
   const { notSent, absence } = facts;
   // A callback before any send cannot be about our order.
   const callback = facts.callback === 'none' || !wasEverInDoubt(facts) ? 'none' : 'seen';
-  const waited = notSent && { why: notSent.why, asks: notSent.asks };
-  const looked: Facts = { ...facts, looked: true, callback, ...(waited && { notSent: waited }) };
+  const waited = notSent && { notSent: without(notSent, 'waitMs') };
+  const looked: Facts = { ...facts, looked: true, callback, ...waited };
   if (isForPerson(facts)) return looked;
   if (seen.kind !== 'absent') return applyFound(looked, seen);
   // After the first callback, a whole window of readings is needed again.
@@ -222,7 +222,7 @@ function close(facts: Facts, { by, refused, atMs }: Extract<Outcome, { kind: 'cl
   // A window that ended with hidden orders is not repeated.
   return facts.doubt && facts.proof?.hidden === 'over'
     ? { ...facts, closing }
-    : { ...restartProof(facts, doubt), closing };
+    : { ...restartProof(without(facts, 'notSent'), doubt), closing };
 }
 
 /** Applies an operator's word that the account is the order's: earlier readings do not count for it. */

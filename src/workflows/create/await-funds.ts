@@ -69,7 +69,9 @@ function hear(run: OrderRun, needed: string, news: FundsNews | undefined): void 
   const [, currency = ''] = needed.split(' ');
   const balance = available === null ? 'the balance could not be read' : `${missing} ${currency} are missing`;
   const older = before > 0 ? `; ${before} older orders wait before it` : '';
-  enterPhase(run, 'creating', `funds: it needs ${needed}, and ${balance} (since ${timeShown(since)})${older}`);
+  // A person may hold it meanwhile.
+  if (run.phase !== 'parked')
+    enterPhase(run, 'creating', `funds: it needs ${needed}, and ${balance} (since ${timeShown(since)})${older}`);
 }
 
 /** Returns how long the order may wait, in ms. The margin spares an attempt that is too early. */

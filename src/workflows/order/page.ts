@@ -88,7 +88,7 @@ function howToDecide(run: OrderRun): string {
   const { account } = run;
   const about = ofEnded();
   const received = parseReceivedWorkflowId(about?.ended ?? workflowInfo().workflowId);
-  const id = received ? `${received.orderUuid} --received` : (about?.orderId ?? orderIdOf(run));
+  const id = received ? `${received.orderUuid} --received` : (about?.orderId ?? run.request.order_id);
   const name = `${id}${about ? ' --after-end' : ''}`;
   const of = account === DEFAULT_ACCOUNT ? '' : ` --account ${account}`;
   return `Then decide on the command line, ${WHY_BY_COMMAND[run.strictest.onlyByCommand]}: \`payment-orders order show ${name}${of}\` prints the commands.`;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { openFacts } from '../../../src/workflows/create/facts.js';
+import { applyOutcome, type Outcome } from '../../../src/workflows/create/apply-outcome.js';
+import { type Facts, MAX_ROUNDS, openFacts } from '../../../src/workflows/create/facts.js';
 import { nextAction } from '../../../src/workflows/create/next-action.js';
 
 test('a stopped order whose start time has passed waits for the resume before it asks a person', () => {
@@ -9,4 +10,23 @@ test('a stopped order whose start time has passed waits for the resume before it
   // After the resume, its attempt only checks it and finds that it is late.
   const late = { ...facts, notSent: { why: 'it is late', asks: false } };
   expect(nextAction(late, { movesMoneyAtOnce: true })).toEqual({ do: 'ask', about: { kind: 'late' } });
+});
+
+const after = (facts: Facts, ...outcomes: Outcome[]): Facts => outcomes.reduce(applyOutcome, facts);
+
+test.each([
+  ['without a connection', MAX_ROUNDS.notSent, false],
+  ['of "too many requests"', MAX_ROUNDS.rateLimited, true],
+] as const)('an unsent order ends once an operator closes it after many rounds %s', (_, rounds, isLimited) => {
+  const notSent: Outcome = { kind: 'notSent', why: 'no connection', waitMs: 500, isLimited };
+  const facts = after(openFacts('once', true), ...Array.from({ length: rounds }, () => notSent));
+  expect(nextAction(facts, { movesMoneyAtOnce: true })).toMatchObject({ do: 'ask', about: { kind: 'notSent' } });
+  const closed = after(facts, { kind: 'closing', by: 'ann', atMs: 0 });
+  expect(nextAction(closed, { movesMoneyAtOnce: true })).toMatchObject({ do: 'prove absence' });
+});
+
+test('a callback does not end the wait for the resume of a stopped account', () => {
+  const stopped = after(openFacts('once', true), { kind: 'stopped', why: 'the account is stopped' });
+  const called = after(stopped, { kind: 'callback' }, { kind: 'seen', seen: { kind: 'absent' } });
+  expect(nextAction(called, { movesMoneyAtOnce: true })).toEqual({ do: 'await resume' });
 });
