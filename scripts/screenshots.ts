@@ -52,7 +52,7 @@ async function goOn(place: StuckPlace, ui: TemporalUi, { code, way }: Stuck, wor
 
 /** All, or those that the command line names. */
 const named = process.argv.slice(2);
-const chosen = [...STUCK, ...STUCK_LATER].filter(({ name }) => named.length === 0 || named.includes(name));
+const chosen = [...STUCK_LATER, ...STUCK].filter(({ name }) => named.length === 0 || named.includes(name));
 
 const batchDir = await mkdtemp(join(tmpdir(), 'screenshots-'));
 const installation = await openInstallation(say, await stuckEnv(batchDir), {

@@ -35,8 +35,9 @@ async function startVanished(place: StuckPlace): Promise<string> {
 
 const untilState = async (handle: OrderHandle, holds: (phase: string) => boolean): Promise<number> => {
   for (const untilMs = Date.now() + 60_000; Date.now() < untilMs; await sleep(100)) {
-    const { phase, revision } = await handle.state();
-    if (holds(phase)) return revision;
+    // A follow-up may not be started yet.
+    const shown = await handle.state().catch(() => undefined);
+    if (shown && holds(shown.phase)) return shown.revision;
   }
   throw new Error(`${handle.orderId} does not come so far`);
 };
@@ -70,9 +71,10 @@ async function startMoved(place: StuckPlace): Promise<string> {
   const stop = await place.serve([accountOf('ca', place.sandbox)]);
   const steered = { account: 'ca', marker: 'after_ms=600000 callback=drop', about: 'Invoice 4410' };
   const handle = await startOrder(place, 'invoice-4410', steered);
-  await handle.created();
+  const { order_uuid } = await handle.created();
   await stop();
   stopOther = await place.serve([accountOf('ca', place.gb)]);
+  await place.sandbox.sendCallback(order_uuid);
   return handle.workflowId;
 }
 
