@@ -3,18 +3,17 @@ import { exportBook } from '../client/books/export-book.js';
 import { OurOrders } from '../client/books/our-orders.js';
 import type { ReportFile } from '../contract/batch/batch.js';
 import { BOOK_FIELDS, type BookItem, type BookPage, type BookQuery } from '../contract/books/book.js';
-import { isFormOfId } from '../contract/names.js';
 import { requestOfOrder } from '../contract/order/followers.js';
 import { isOrderType } from '../contract/order/types.js';
-import { dateTimeMs } from '../contract/reconcile/input.js';
+import { DAY_MS, dateTimeMs } from '../contract/reconcile/input.js';
 import type { OrderListItem, Rates } from '../contract/service-objects.js';
 import { type List, orderWindows, type Page, wholeList } from '../payment-service/paging.js';
-import { MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../payment-service/queries.js';
+import type { OrderListQuery } from '../payment-service/queries.js';
 import { BOOK_COLUMNS, bookCells } from '../reports/book.js';
 import { openCsvReport } from '../reports/formats.js';
 import { payersOf } from '../validation/rate-checks.js';
 import type { Account } from './deps.js';
-import { ordersOfIds } from './orders-of-ids.js';
+import { ordersOfForms } from './orders-of-ids.js';
 import type { PacedReads } from './paced-reads.js';
 import { shownId } from './reconcile/scan.js';
 
@@ -28,17 +27,14 @@ type Orders = List<OrderListItem, OrderListQuery>;
 
 /** Reads orders for the books. Of a time with many orders, reads its first part. */
 export async function readBookPage(list: Orders, rates: Rates | undefined, query: BookQuery): Promise<BookPage> {
-  const { page, next } = query.order_ids ? await byIds(list, query.order_ids) : await byDates(list, query);
+  const { page, next } = query.order_ids
+    ? { page: await ordersOfForms(query.order_ids, list) }
+    : await byDates(list, query);
   return {
     items: page.items.map((item) => bookItem(item, rates)),
     malformed: page.malformed.map(({ reason }) => reason),
     ...(next !== undefined && { next }),
   };
-}
-
-async function byIds(list: Orders, ids: readonly string[]): Promise<{ page: Page<OrderListItem>; next?: string }> {
-  const isAsked = (id: string) => ids.some((asked) => isFormOfId(id, asked));
-  return { page: await wholeList(ordersOfIds(ids, list, MAX_ORDERS_PER_PAGE, isAsked)) };
 }
 
 async function byDates(
@@ -74,8 +70,6 @@ function bookItem(item: OrderListItem, rates: Rates | undefined): BookItem {
     ...(payers && { fee_from_payer: payers.from, fee_to_payer: payers.to }),
   };
 }
-
-const DAY_MS = 86_400_000;
 
 /** Writes the book of the last whole day before a time. A later one of the day replaces it. */
 export async function writeBook(

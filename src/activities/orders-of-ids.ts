@@ -1,5 +1,6 @@
+import { isFormOfId } from '../contract/names.js';
 import type { OrderListItem } from '../contract/service-objects.js';
-import { allPages, type List, type Page } from '../payment-service/paging.js';
+import { allPages, type List, type Page, wholeList } from '../payment-service/paging.js';
 import { MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../payment-service/queries.js';
 import { noReading } from './failures.js';
 
@@ -30,3 +31,7 @@ export async function* ordersOfIds(
     }
   }
 }
+
+/** Reads all orders under ids, uuids, or other forms of these ids, which are orders of their own. */
+export const ordersOfForms = (ids: readonly string[], list: List<OrderListItem, OrderListQuery>) =>
+  wholeList(ordersOfIds(ids, list, MAX_ORDERS_PER_PAGE, (id) => ids.some((asked) => isFormOfId(id, asked))));

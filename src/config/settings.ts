@@ -33,6 +33,8 @@ const required = () => true;
 const versionName = (letters: string) =>
   text.regex(new RegExp(`^[A-Za-z0-9][A-Za-z0-9${letters}-]{0,199}$`), `must match [A-Za-z0-9${letters}-]{1,200}`);
 
+const ALLOWED = { type: format.flag, default: 'false', about: 'see below' } as const;
+
 /** Every setting. */
 export const SETTINGS = {
   PAYMENT_BASE_URL: {
@@ -73,10 +75,8 @@ export const SETTINGS = {
   },
   PAYMENT_PROXY_URL: {
     ...{ by: 'W', file: true, secret: true, type: proxy, unset: 'none: asked directly' },
-    ...{
-      example: 'http://user:pw@proxy:3128',
-      about: 'the [proxy](#the-way-to-the-service) (CONNECT) for all accounts',
-    },
+    example: 'http://user:pw@proxy:3128',
+    about: 'the [proxy](#the-way-to-the-service) (CONNECT) for all accounts',
   },
   APPROVERS_FILE: {
     ...{ by: 'W', type: text, unset: 'none: names are claims', example: 'approvers.json' },
@@ -99,11 +99,7 @@ export const SETTINGS = {
     about: 'sums, payees, approvals and hours that orders are held to ([policy.md](policy.md))',
   },
   ORDER_POLL_INITIAL: {
-    by: 'W',
-    type: format.duration,
-    default: '5s',
-    example: '2s',
-    about: 'first wait between polls',
+    ...{ by: 'W', type: format.duration, default: '5s', example: '2s', about: 'first wait between polls' },
   },
   ORDER_POLL_MAX: { by: 'W', type: format.duration, default: '5m', example: '6h', about: 'longest wait between polls' },
   ORDER_SETTLE_WINDOW: {
@@ -131,11 +127,7 @@ export const SETTINGS = {
     about: 'where the service reaches the receiver; permanent addresses need it',
   },
   CALLBACK_HOST: {
-    by: 'R',
-    type: format.host,
-    default: '127.0.0.1',
-    example: '0.0.0.0',
-    about: 'where the receiver listens',
+    ...{ by: 'R', type: format.host, default: '127.0.0.1', example: '0.0.0.0', about: 'where the receiver listens' },
   },
   CALLBACK_PORT: { by: 'R', type: format.port, default: '8080', example: '9000', about: 'its port' },
   CALLBACK_TOKEN_KEY: {
@@ -158,18 +150,11 @@ export const SETTINGS = {
     about: 'folder of the [audit record](audit.md). If it cannot be written, nothing is sent',
   },
   PAYLOAD_ENCRYPTION_KEYS: {
-    ...{
-      by: 'WRCLA',
-      file: true,
-      secret: true,
-      type: encryptionKeys,
-      unset: 'none: payloads are plain (the codec needs them)',
-    },
+    ...{ by: 'WRCLA', file: true, secret: true, type: encryptionKeys },
+    unset: 'none: payloads are plain (the codec needs them)',
     required: (reader: Reader) => reader === 'C',
-    ...{
-      example: 'k2:…,k1:…',
-      about: 'comma list of `id:key` (`openssl rand -base64 32`); the first [encrypts](#encryption), all decrypt',
-    },
+    example: 'k2:…,k1:…',
+    about: 'comma list of `id:key` (`openssl rand -base64 32`); the first [encrypts](#encryption), all decrypt',
   },
   PAYLOAD_ENCRYPTION: {
     ...{ by: 'WRLA', type: format.oneOf('off', 'on', 'required'), unset: '`off` without keys, `on` with keys' },
@@ -204,20 +189,13 @@ export const SETTINGS = {
   },
   TEMPORAL_UI_URL: {
     ...{ by: 'CL', type: format.pageUrl, unset: 'no links; no web page may ask the codec' },
-    ...{
-      example: 'http://localhost:8233',
-      about: 'the Temporal UI: commands print links, and its pages may ask the codec',
-    },
+    example: 'http://localhost:8233',
+    about: 'the Temporal UI: commands print links, and its pages may ask the codec',
   },
-  ALLOW_DEBUGGING: {
-    by: 'WRCA',
-    type: format.flag,
-    default: 'false',
-    about: 'see [below](#what-has-to-be-said-aloud)',
-  },
-  ALLOW_PLAIN_TEMPORAL: { by: 'WRLA', type: format.flag, default: 'false', about: 'see below' },
-  ALLOW_READABLE_FILES: { by: 'WRCLA', type: format.flag, default: 'false', about: 'see below' },
-  ALLOW_SHORT_WINDOWS: { by: 'W', type: format.flag, default: 'false', about: 'see below' },
+  ALLOW_DEBUGGING: { ...ALLOWED, by: 'WRCA', about: 'see [below](#what-has-to-be-said-aloud)' },
+  ALLOW_PLAIN_TEMPORAL: { ...ALLOWED, by: 'WRLA' },
+  ALLOW_READABLE_FILES: { ...ALLOWED, by: 'WRCLA' },
+  ALLOW_SHORT_WINDOWS: { ...ALLOWED, by: 'W' },
 } as const satisfies Record<string, Setting>;
 
 /** The name of a setting. */

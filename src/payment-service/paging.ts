@@ -1,6 +1,7 @@
+import { serviceTime } from '../contract/reconcile/input.js';
 import type { OrderListItem } from '../contract/service-objects.js';
 import { MalformedResponseError, TooManyValuesError } from './errors.js';
-import { DEFAULT_PAGE_SIZE, MAX_ORDERS_PER_PAGE, type OrderListQuery, serviceDateTime } from './queries.js';
+import { DEFAULT_PAGE_SIZE, MAX_ORDERS_PER_PAGE, type OrderListQuery } from './queries.js';
 
 /** One page of a list. */
 export interface Page<T> {
@@ -167,7 +168,7 @@ export async function* orderWindows(
   }
   let halved = false;
   for (let span = open.pop(); span; span = open.pop()) {
-    const window = { from: serviceDateTime(span.fromMs), to: serviceDateTime(span.toMs) };
+    const window = { from: serviceTime(span.fromMs), to: serviceTime(span.toMs) };
     const query = { ...filter, limit, date_from: window.from, date_to: window.to };
     const isShort = span.toMs - span.fromMs <= SECOND_MS;
     const page = await list.page(query).catch((error: unknown) => {

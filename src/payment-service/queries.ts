@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ORDER_UUID_FORMAT } from '../contract/names.js';
 import { CLIENT_FIELDS, REQUEST_FIELDS } from '../contract/order/request.js';
 import { ORDER_TYPES } from '../contract/order/types.js';
+import { serviceTime } from '../contract/reconcile/input.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import { textErrors, textsIn } from '../validation/field-texts.js';
@@ -26,13 +27,10 @@ const page = z.int().min(1);
 /** Returns true for ids that `order_ids` accepts. */
 export const isOrderId = (id: string): boolean => orderId.safeParse(id).success;
 
-/** Returns a time in the service's format. UTC is assumed, because its zone is undocumented. */
-export const serviceDateTime = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
-
 /** Checked by a round trip: Date would turn 30 February into March. */
 const dateTime = z.string().refine((text) => {
   const ms = Date.parse(`${text.replace(' ', 'T')}Z`);
-  return !Number.isNaN(ms) && serviceDateTime(ms) === text;
+  return !Number.isNaN(ms) && serviceTime(ms) === text;
 }, 'must be a real date and time, written as YYYY-MM-DD hh:mm:ss');
 
 /** Request of order/status: exactly one of `order_id` and `order_uuid`. */

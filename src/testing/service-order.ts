@@ -5,6 +5,7 @@ import type { OrderInput, OrderResult, Remainder } from '../contract/order/input
 import { wholeAnswer } from '../contract/order/lean.js';
 import type { CreateRequest, RequestFields } from '../contract/order/request.js';
 import { factsOf, type OrderType, orderSides } from '../contract/order/types.js';
+import { serviceTime } from '../contract/reconcile/input.js';
 import type { BalanceChange, FinalStatus, Order, Rates } from '../contract/service-objects.js';
 import { rateEntryOf } from '../validation/rate-checks.js';
 import { type Case, figures, remainders } from '../workflows/compensation/figures.js';
@@ -14,9 +15,6 @@ import { rowOf } from '../workflows/compensation/table.js';
 
 /** Networks on which a client pays on a page; on others, to an address. */
 const PAGES = ['card', 'sepa', 'bank'];
-
-/** Returns the time in the service's form. */
-const now = (): string => new Date().toISOString().slice(0, 19).replace('T', ' ');
 
 /** Returns the order that the service shows after a create. Unclear rates count as 1. */
 export function createdOrder(type: OrderType, request: CreateRequest, rates: Rates): Order {
@@ -51,8 +49,8 @@ export function createdOrder(type: OrderType, request: CreateRequest, rates: Rat
     currency_from_precision: entry?.currency_from_precision ?? 8,
     currency_to_precision: entry?.currency_to_precision ?? 8,
     status: startsWithDeposit ? 'new' : 'processing',
-    created_at: now(),
-    updated_at: now(),
+    created_at: serviceTime(Date.now()),
+    updated_at: serviceTime(Date.now()),
   };
   return wholeAnswer(order) as unknown as Order;
 }
@@ -74,8 +72,8 @@ export function finalOrder(order: Order, outcome: FinalStatus, remainder?: reado
     }),
     ...(outcome === 'error' && { error_code: 1001, error_message: 'The order was not executed' }),
     status: outcome,
-    updated_at: now(),
-    finalized_at: now(),
+    updated_at: serviceTime(Date.now()),
+    finalized_at: serviceTime(Date.now()),
   };
 }
 

@@ -34,88 +34,100 @@ const SETTLE_ATTEMPT_MS = 10_000;
 /** Longest check otherwise. */
 const CHECK_ONCE_MS = 600_000;
 
+/** Sums of the account; `ledger` is undefined until they are read. */
+interface Run {
+  account: string;
+  ledger: Ledger | undefined;
+  /** Check that is under way. */
+  checking?: Promise<void> | undefined;
+}
+
 /**
  * Keeps the sums of one account and answers before each create. Its updates are judged one after
  * the other, so that orders of any number of workers never exceed a sum together.
  */
-export async function policy(input: PolicyInput): Promise<void> {
-  const { account } = input;
-  let ledger = input.ledger && openLedger(input.ledger);
-  let checking: Promise<void> | undefined;
+export async function policy({ account, ledger }: PolicyInput): Promise<void> {
+  const run: Run = { account, ledger: ledger && openLedger(ledger) };
+  setHandler(
+    defineUpdate<Awaited<ReturnType<AskPolicy>>, [readonly PolicyQuestion[]]>(ASK_POLICY_UPDATE),
+    (questions) => answer(run, questions),
+    {
+      description: 'Asked by workers before a create: which limits would each order exceed?',
+      validator: refuseUnlessQuestions,
+    },
+  );
+  const known = run.ledger ?? openLedger(await readSums(account));
+  run.ledger = known;
+  await checkUntilFull(run, known);
+  await condition(() => allHandlersFinished() && run.checking === undefined);
+  await continueAsNew<typeof policy>({ account, ledger: prune(known, Date.now()) });
+}
 
-  /** Asks how reserved orders ended. The ledger may have changed when the answer comes. */
-  const check = (
-    known: Ledger,
-    orderIds: readonly string[],
-    limitMs: number,
-    followed: readonly string[] = [],
-  ): Promise<void> => {
-    noteChecked(known, orderIds, Date.now());
-    const asked = { ...known.open };
-    const orders = orderIds.flatMap((orderId) => {
-      const { spends } = asked[orderId] ?? {};
-      return spends ? [{ orderId, spends, ...(followed.includes(orderId) && { isFollowed: true as const }) }] : [];
-    });
-    const options = {
-      ...readOnly(account),
-      startToCloseTimeout: SETTLE_ATTEMPT_MS,
-      summary: 'How did these orders end?',
-      scheduleToCloseTimeout: limitMs,
-    };
-    const ended = proxyActivities<Activities>(options).settlePolicy({ account, orders });
-    checking = ended
-      .then((settlements) => {
-        // A reservation made since is of a later run.
-        for (const one of settlements) if (known.open[one.orderId] === asked[one.orderId]) settle(known, one);
-      })
-      .catch((error: unknown) => {
-        // It is asked again later. Until then the orders count in full.
-        if (!(error instanceof ActivityFailure)) throw error;
-      })
-      .finally(() => {
-        checking = undefined;
-      });
-    return checking;
-  };
+function readSums(account: string): Promise<Ledger> {
+  const options = { ...readOnly(account), startToCloseTimeout: '2h', heartbeatTimeout: '10s' } as const;
+  return proxyActivities<Activities>({ ...options, summary: 'Which orders count?' }).rebuildPolicy({ account });
+}
 
-  const ask: AskPolicy = async (questions) => {
-    await condition(() => ledger !== undefined);
-    const known = ledger as Ledger;
-    const answers = questions.map((question) => judge(known, question, Date.now()));
-    if (answers.every((answer) => answer.length === 0)) return answers;
-    // An order that has ended may have left room.
-    if (checking) await condition(() => checking === undefined, CHECK_WITHIN_MS);
-    const followed = questions.flatMap(({ follows = [] }) => follows.filter((orderId) => known.open[orderId]));
-    const asking = questions.map(({ orderId }) => orderId);
-    const ended = dueOrders(known, Date.now(), true).filter((orderId) => !asking.includes(orderId));
-    const due = [...new Set([...followed, ...ended])];
-    if (due.length > 0) await check(known, due, CHECK_WITHIN_MS, followed);
-    return questions.map((question, index) => (answers[index]?.length === 0 ? [] : judge(known, question, Date.now())));
-  };
-  setHandler(defineUpdate<Awaited<ReturnType<AskPolicy>>, [readonly PolicyQuestion[]]>(ASK_POLICY_UPDATE), ask, {
-    description: 'Asked by workers before a create: which limits would each order exceed?',
-    validator: refuseUnlessQuestions,
+async function answer(run: Run, questions: readonly PolicyQuestion[]): ReturnType<AskPolicy> {
+  await condition(() => run.ledger !== undefined);
+  const known = run.ledger as Ledger;
+  const answers = questions.map((question) => judge(known, question, Date.now()));
+  if (answers.every((one) => one.length === 0)) return answers;
+  // An order that has ended may have left room.
+  if (run.checking) await condition(() => run.checking === undefined, CHECK_WITHIN_MS);
+  const followed = questions.flatMap(({ follows = [] }) => follows.filter((orderId) => known.open[orderId]));
+  const asking = questions.map(({ orderId }) => orderId);
+  const ended = dueOrders(known, Date.now(), true).filter((orderId) => !asking.includes(orderId));
+  const due = [...new Set([...followed, ...ended])];
+  if (due.length > 0) await check(run, known, due, CHECK_WITHIN_MS, followed);
+  return questions.map((question, index) => (answers[index]?.length === 0 ? [] : judge(known, question, Date.now())));
+}
+
+/** Asks how reserved orders ended. The ledger may have changed when the answer comes. */
+function check(
+  run: Run,
+  known: Ledger,
+  orderIds: readonly string[],
+  limitMs: number,
+  followed: readonly string[] = [],
+): Promise<void> {
+  const { account } = run;
+  noteChecked(known, orderIds, Date.now());
+  const asked = { ...known.open };
+  const orders = orderIds.flatMap((orderId) => {
+    const { spends } = asked[orderId] ?? {};
+    return spends ? [{ orderId, spends, ...(followed.includes(orderId) && { isFollowed: true as const }) }] : [];
   });
+  const options = { ...readOnly(account), startToCloseTimeout: SETTLE_ATTEMPT_MS, scheduleToCloseTimeout: limitMs };
+  const { settlePolicy } = proxyActivities<Activities>({ ...options, summary: 'How did these orders end?' });
+  run.checking = settlePolicy({ account, orders })
+    .then((settlements) => {
+      // A reservation made since is of a later run.
+      for (const one of settlements) if (known.open[one.orderId] === asked[one.orderId]) settle(known, one);
+    })
+    .catch((error: unknown) => {
+      // It is asked again later. Until then the orders count in full.
+      if (!(error instanceof ActivityFailure)) throw error;
+    })
+    .finally(() => {
+      run.checking = undefined;
+    });
+  return run.checking;
+}
 
-  if (!ledger) {
-    const options = { ...readOnly(account), startToCloseTimeout: '2h', heartbeatTimeout: '10s' } as const;
-    const { rebuildPolicy } = proxyActivities<Activities>({ ...options, summary: 'Which orders count?' });
-    ledger = openLedger(await rebuildPolicy({ account }));
-  }
+/** Checks orders as they become due, until the next run has to take over. */
+async function checkUntilFull(run: Run, ledger: Ledger): Promise<void> {
   const { historyLength } = workflowInfo();
   const isFull = () =>
     workflowInfo().continueAsNewSuggested || workflowInfo().historyLength - historyLength > MOST_EVENTS;
   while (!isFull()) {
     const dueMs = nextDueMs(ledger);
-    const known = ledger;
-    const isSooner = () => isFull() || (dueMs === undefined && nextDueMs(known) !== undefined);
+    const isSooner = () => isFull() || (dueMs === undefined && nextDueMs(ledger) !== undefined);
     if (dueMs === undefined) await condition(isSooner);
     else await condition(isSooner, Math.max(dueMs - Date.now(), 1_000), { summary: 'Before orders are asked for' });
     const due = dueOrders(ledger, Date.now());
-    if (due.length > 0 && !isFull()) await (checking ?? check(ledger, due, CHECK_ONCE_MS));
+    if (due.length > 0 && !isFull()) await (run.checking ?? check(run, ledger, due, CHECK_ONCE_MS));
   }
-  await condition(() => allHandlersFinished() && checking === undefined);
-  await continueAsNew<typeof policy>({ account, ledger: prune(ledger, Date.now()) });
 }
 
 const MOST_QUESTIONS = 1_000;

@@ -7,18 +7,14 @@ import type {
   OutcomeReading,
   ReadOutcomeInput,
 } from '../../contract/order/activities.js';
+import { FINAL_AMOUNTS } from '../../contract/order/after-end.js';
 import { type Basis, basisDifferences, basisOf } from '../../contract/order/basis.js';
 import { isReceivedType } from '../../contract/order/types.js';
-import { ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
+import { serviceTime, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import type { Order, OrderListItem } from '../../contract/service-objects.js';
 import type { PaymentService } from '../../payment-service/client.js';
 import { allPages, wholeList } from '../../payment-service/paging.js';
-import {
-  DEFAULT_PAGE_SIZE,
-  MAX_ORDERS_PER_PAGE,
-  type OrderListQuery,
-  serviceDateTime,
-} from '../../payment-service/queries.js';
+import { DEFAULT_PAGE_SIZE, MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../../payment-service/queries.js';
 import type { CallOptions } from '../../payment-service/transport.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { noReading, retryOrTell } from '../failures.js';
@@ -28,12 +24,9 @@ import { patience } from './gathering.js';
 import type { KnownOrder } from './grouped-look-ups.js';
 import { elsewhereOf, isOtherEndpoint } from './sent-to.js';
 
-/** Fields on which status and list item must agree before money moves. */
-const COMPARED_AMOUNTS = ['amount_from', 'amount_to', 'amount_from_fee', 'amount_to_fee'] as const;
-
 /** Fields that a compensation calculates with. */
 const FIGURES = [
-  ...COMPARED_AMOUNTS,
+  ...FINAL_AMOUNTS,
   'exchange_rate_initial',
   'exchange_rate_actual',
   'strict_withdrawal_amount',
@@ -125,7 +118,7 @@ async function shownOutcome(
 }
 
 function disagreementsOf(order: Order, item: Order): string[] {
-  const amounts = COMPARED_AMOUNTS.filter((field) => !sameAmount(order[field], item[field]));
+  const amounts = FINAL_AMOUNTS.filter((field) => !sameAmount(order[field], item[field]));
   const fields = order.status === item.status ? amounts : ['status', ...amounts];
   const unreadable = new Set([...(order.unreadable ?? []), ...(item.unreadable ?? [])]);
   return [
@@ -165,8 +158,8 @@ function sameTime({ order_type: type, created_at: createdAt }: Order): OrderList
   if (Number.isNaN(createdAtMs)) return ofType;
   return {
     ...ofType,
-    date_from: serviceDateTime(createdAtMs - ZONE_SLACK_MS),
-    date_to: serviceDateTime(createdAtMs + ZONE_SLACK_MS),
+    date_from: serviceTime(createdAtMs - ZONE_SLACK_MS),
+    date_to: serviceTime(createdAtMs + ZONE_SLACK_MS),
   };
 }
 

@@ -5,6 +5,7 @@ import { extendedOrderId } from '../../contract/names.js';
 import type { WithdrawRequest } from '../../contract/order/request.js';
 import type { Limit, MadePayout, Spend } from '../../contract/policy/ledger.js';
 import { type Breach, breachesOf, paidTexts, spendsOf, testRules } from '../../contract/policy/rules.js';
+import { DAY_MS } from '../../contract/reconcile/input.js';
 import type { BatchWarnings } from '../batch/plan/warnings.js';
 import type { ActivityDeps } from '../deps.js';
 import { reasonOf } from '../failures.js';
@@ -14,8 +15,6 @@ import { payoutOf } from './payout.js';
 const ASKED_AT_ONCE = 2_000;
 
 const NO_ORDER = { orderId: '', spends: [], reserve: false };
-const DAY_MS = 86_400_000;
-
 /** Compares the rows of a batch with payouts of other orders. */
 export class PaidPlan {
   readonly #linesOf = new Map<string, number[]>();

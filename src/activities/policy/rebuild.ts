@@ -8,7 +8,7 @@ import { requestOfOrder } from '../../contract/order/followers.js';
 import { factsOf, isOrderType, type OrderType, orderTypeOf } from '../../contract/order/types.js';
 import { type Ledger, openLedger, prune, reserveOrder, settle } from '../../contract/policy/ledger.js';
 import { type Payout, spendsOf } from '../../contract/policy/rules.js';
-import { AHEAD_OF_UTC_MS, dateTimeMs, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
+import { AHEAD_OF_UTC_MS, DAY_MS, dateTimeMs, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import { isFinal, type OrderListItem } from '../../contract/service-objects.js';
 import { orderWindows } from '../../payment-service/paging.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
@@ -18,7 +18,6 @@ import { type OurRun, ourRuns } from '../reconcile/our-runs.js';
 import { askedAmounts, isJudged, payoutOf } from './payout.js';
 import { executedOn } from './settle.js';
 
-const DAY_MS = 86_400_000;
 const COUNTED_MS = 31 * DAY_MS;
 /** Time in which Temporal's list and the service's list show what is new. */
 const LISTED_AFTER_MS = 3_000;

@@ -1,11 +1,18 @@
 import { getClient } from '@temporalio/activity';
 import { addChanges, spelled } from '../../contract/reconcile/balance-book.js';
 import { type DayFound, gravestRows, type ReconcileDay } from '../../contract/reconcile/days.js';
-import { AHEAD_OF_UTC_MS, dateTimeMs, type Span, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
+import {
+  AHEAD_OF_UTC_MS,
+  DAY_MS,
+  dateTimeMs,
+  type Span,
+  serviceTime,
+  ZONE_SLACK_MS,
+} from '../../contract/reconcile/input.js';
 import { type Finding, MAX_SHOWN } from '../../contract/reconcile/reconcile.js';
 import type { OrderListItem } from '../../contract/service-objects.js';
 import { orderWindows, smallPageNote, type WindowPage } from '../../payment-service/paging.js';
-import { type OrderListQuery, serviceDateTime } from '../../payment-service/queries.js';
+import type { OrderListQuery } from '../../payment-service/queries.js';
 import type { ActivityDeps } from '../deps.js';
 import { findings, isUnnamed, workflowIdsOf } from './findings.js';
 import { receiptFinder } from './followers.js';
@@ -22,7 +29,6 @@ import {
   statusOf,
 } from './scan.js';
 
-const DAY_MS = 86_400_000;
 /** Maximum difference between our clock and the service's dates: a time zone on each side. */
 const OUR_SLACK_MS = 2 * ZONE_SLACK_MS;
 /** How far back open orders are searched after a loss. */
@@ -71,7 +77,7 @@ function expectedOn({ day, fromMs, toMs, totals, until }: ReconcileDay): number 
 /** After a loss, orders older than the window may have no follower. */
 async function readOpenOrders(work: Reconciliation): Promise<void> {
   const { input, found } = work;
-  const end = serviceDateTime(input.day.toMs);
+  const end = serviceTime(input.day.toMs);
   const span = { fromMs: input.toMs - OPEN_SINCE_MS, toMs: input.day.toMs };
   for (const status of OPEN_STATUSES) {
     for await (const one of windowsOf(work, span, { status })) {
@@ -134,8 +140,8 @@ const workflowIdsIn = ({ account }: ReconcileDay, orders: readonly OrderListItem
 
 function addChangesOf({ input, found, ids }: Reconciliation, orders: readonly OrderListItem[]): void {
   const scope = {
-    from: serviceDateTime(input.fromMs),
-    ...(!input.untilNow && { to: serviceDateTime(input.toMs) }),
+    from: serviceTime(input.fromMs),
+    ...(!input.untilNow && { to: serviceTime(input.toMs) }),
     ...(input.until && { until: input.until }),
     carried: new Map(input.carried.map(({ currency, amount }) => [currency, spelled(amount)])),
   };

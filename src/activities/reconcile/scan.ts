@@ -1,15 +1,14 @@
 import type { Client } from '@temporalio/client';
 import { maskName } from '../../contract/masking.js';
 import { decimal } from '../../contract/money.js';
-import { isFormOfId } from '../../contract/names.js';
 import type { DayFound, ReconcileDay, ReconcileTotals } from '../../contract/reconcile/days.js';
-import type { Span } from '../../contract/reconcile/input.js';
+import { type Span, serviceTime } from '../../contract/reconcile/input.js';
 import { MAX_SHOWN, type MalformedItem, type ReconcileProgress } from '../../contract/reconcile/reconcile.js';
 import type { BalanceChange, Order, OrderListItem } from '../../contract/service-objects.js';
-import { type Page, wholeList } from '../../payment-service/paging.js';
-import { MAX_ORDERS_PER_PAGE, type OrderListQuery, serviceDateTime } from '../../payment-service/queries.js';
+import type { Page } from '../../payment-service/paging.js';
+import type { OrderListQuery } from '../../payment-service/queries.js';
 import type { Account } from '../deps.js';
-import { ordersOfIds } from '../orders-of-ids.js';
+import { ordersOfForms } from '../orders-of-ids.js';
 import type { PacedReads } from '../paced-reads.js';
 import type { OurRun } from './our-runs.js';
 
@@ -47,11 +46,8 @@ export async function listIds(
   span?: Span,
 ): Promise<Page<OrderListItem>> {
   const list = reads.orders();
-  const dates = span && { date_from: serviceDateTime(span.fromMs), date_to: serviceDateTime(span.toMs + SECOND_MS) };
-  // An order under another form of its id is compared and reported as such.
-  const isAsked = (id: string) => ids.some((asked) => isFormOfId(id, asked));
-  const within = { ...list, page: (query: OrderListQuery) => list.page({ ...query, ...dates }) };
-  return wholeList(ordersOfIds(ids, within, MAX_ORDERS_PER_PAGE, isAsked));
+  const dates = span && { date_from: serviceTime(span.fromMs), date_to: serviceTime(span.toMs + SECOND_MS) };
+  return ordersOfForms(ids, { ...list, page: (query: OrderListQuery) => list.page({ ...query, ...dates }) });
 }
 
 export async function readIds(work: Reconciliation, view: ServiceView, ids: Iterable<string>): Promise<void> {

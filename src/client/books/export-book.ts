@@ -14,14 +14,11 @@ import type { BookPeriod } from '../../contract/books/period.js';
 import { decimal, toAmount } from '../../contract/money.js';
 import { addChanges, quietBalance, spelled, trailOf } from '../../contract/reconcile/balance-book.js';
 import type { BalanceBook } from '../../contract/reconcile/days.js';
-import { dateTimeMs, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
+import { dateTimeMs, serviceTime, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import { type BalanceChange, type Balances, isFinal } from '../../contract/service-objects.js';
 import type { OrderListEntry } from '../list-orders.js';
 import { linesOf } from './order-lines.js';
 import type { OurOrders } from './our-orders.js';
-
-/** Returns a time as the service writes it. */
-export const serviceTime = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 
 /** Sums the balance changes of a period, and compares them with the balances around it. */
 export class Sums {

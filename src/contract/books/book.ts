@@ -1,29 +1,13 @@
 import type { Amount } from '../money.js';
 import type { FINAL_AMOUNTS } from '../order/after-end.js';
+import { FIGURE_FIELDS } from '../order/basis.js';
 import type { BalanceChange, OrderListItem } from '../service-objects.js';
 
 /** Fields of an order that the books show. No wallet and no client is among them. */
 export const BOOK_FIELDS = [
-  'order_uuid',
-  'order_type',
-  'user_order_id',
-  'status',
-  'currency_from',
-  'currency_to',
-  'strict_withdrawal_amount',
-  'expected_amount_from',
-  'expected_amount_to',
-  'amount_from',
-  'amount_to',
-  'amount_from_fee',
-  'amount_to_fee',
-  'exchange_rate_initial',
-  'exchange_rate_actual',
-  'balance_changes',
-  'created_at',
-  'updated_at',
-  'finalized_at',
-  'unreadable',
+  ...(['order_uuid', 'order_type', 'user_order_id', 'currency_from', 'currency_to'] as const),
+  ...(['strict_withdrawal_amount', ...FIGURE_FIELDS, 'balance_changes'] as const),
+  ...(['created_at', 'updated_at', 'finalized_at', 'unreadable'] as const),
 ] as const;
 
 /** Who pays the commissions by the rates of now: `merchant`, `client`, or null. */

@@ -1,19 +1,15 @@
 import type { BalanceChange, Order } from '../service-objects.js';
+import { FINAL_AMOUNTS } from './after-end.js';
+
+/** Status and figures of an order, in the order of the service. */
+export const FIGURE_FIELDS = [
+  ...(['status', 'expected_amount_from', 'expected_amount_to'] as const),
+  ...FINAL_AMOUNTS,
+  ...(['exchange_rate_initial', 'exchange_rate_actual'] as const),
+] as const;
 
 /** Fields of an order on which its figures, table row and checks depend. */
-export const BASIS_FIELDS = [
-  'status',
-  'expected_amount_from',
-  'expected_amount_to',
-  'amount_from',
-  'amount_to',
-  'amount_from_fee',
-  'amount_to_fee',
-  'exchange_rate_initial',
-  'exchange_rate_actual',
-  'blockchain_deposit_hash',
-  'blockchain_withdrawal_hash',
-] as const;
+export const BASIS_FIELDS = [...FIGURE_FIELDS, 'blockchain_deposit_hash', 'blockchain_withdrawal_hash'] as const;
 
 /** The state of a final order before money moved. Other fields, such as `updated_at`, may change. */
 export type Basis = Pick<Order, 'order_uuid' | 'user_order_id' | (typeof BASIS_FIELDS)[number]> & {

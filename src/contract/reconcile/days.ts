@@ -1,6 +1,6 @@
 import type { Amount } from '../money.js';
 import type { Balances } from '../service-objects.js';
-import { type ReconcileTask, type Span, ZONE_SLACK_MS } from './input.js';
+import { DAY_MS, type ReconcileTask, type Span, ZONE_SLACK_MS } from './input.js';
 import {
   AGREED_CLASSES,
   type CarriedBalance,
@@ -16,8 +16,6 @@ import {
 export const MAX_ROWS = 3_000;
 /** Maximum JSON size of these rows. A payload may have 2 MB. */
 const MAX_ROWS_CHARACTERS = 1_200_000;
-const DAY_MS = 86_400_000;
-
 /** Balances before and after the changes of one second. */
 interface BalanceSecond {
   at: string;

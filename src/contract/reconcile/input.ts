@@ -20,6 +20,7 @@ export interface ReconcileTask extends Required<Omit<ReconcileInput, 'from' | 't
 }
 
 const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
 /** The clock that is farthest ahead of UTC, which a time without a zone may be of. */
 export const AHEAD_OF_UTC_MS = 14 * HOUR_MS;
 /** How far dates and date filters may lie apart: their undocumented zones are 12 h behind UTC to 14 h ahead. */
@@ -27,7 +28,7 @@ export const ZONE_SLACK_MS = 26 * HOUR_MS;
 /** Default length of the window. */
 export const DEFAULT_WINDOW_MS = 72 * HOUR_MS;
 /** More than a year at once is a mistyped date. */
-const MAX_WINDOW_MS = 366 * 24 * HOUR_MS;
+const MAX_WINDOW_MS = 366 * DAY_MS;
 
 const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})(?:\.\d{1,9})?(Z|[+-]\d{2}:\d{2})?$/;
 
@@ -40,6 +41,9 @@ export function dateTimeMs(text: string): number | undefined {
   const ms = Date.parse(`${day}T${time}${zone}`);
   return Number.isNaN(ms) ? undefined : ms;
 }
+
+/** Returns a time in the service's format. UTC is assumed, because its zone is undocumented. */
+export const serviceTime = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 
 const DATE = 'must be a real date and time, YYYY-MM-DD hh:mm:ss (UTC) or ISO';
 const isDate = (value: unknown): boolean => typeof value === 'string' && dateTimeMs(value) !== undefined;

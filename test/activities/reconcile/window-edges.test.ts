@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { edgeAfter } from '../../../src/activities/reconcile/reconcile-day.js';
+import { serviceTime } from '../../../src/contract/reconcile/input.js';
 import type { OrderListItem } from '../../../src/contract/service-objects.js';
 import { orderWindows, type Page } from '../../../src/payment-service/paging.js';
-import { type OrderListQuery, serviceDateTime } from '../../../src/payment-service/queries.js';
+import type { OrderListQuery } from '../../../src/payment-service/queries.js';
 import { orderListOf } from '../../payment-service/lists.fixture.js';
 
 const START_MS = Date.UTC(2026, 10, 20, 10);
@@ -14,7 +15,7 @@ const ordersOf = (seconds: readonly number[]): OrderListItem[] =>
   seconds
     .map((second, n) => ({
       order_uuid: `${(n * 7_919) % 1_009}-${n}`,
-      created_at: serviceDateTime(START_MS + second * SECOND_MS),
+      created_at: serviceTime(START_MS + second * SECOND_MS),
     }))
     .sort((a, b) => (a.order_uuid < b.order_uuid ? -1 : 1)) as OrderListItem[];
 
@@ -104,6 +105,6 @@ test('orders without a date count as of the newest second', () => {
   const items = [{ order_uuid: 'none', created_at: null }, ...ordersOf([0, 30])] as OrderListItem[];
   const page = { items, malformed: [], total: items.length };
   const edge = edgeAfter(['gone'], { window: { from: '', to: '' }, page, paged: false });
-  const newest = serviceDateTime(START_MS + 30 * SECOND_MS);
+  const newest = serviceTime(START_MS + 30 * SECOND_MS);
   expect(edge).toEqual(['none', items.find(({ created_at }) => created_at === newest)?.order_uuid]);
 });

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { serviceTime } from '../../../src/contract/reconcile/input.js';
 import type { OrderListItem } from '../../../src/contract/service-objects.js';
 import { MalformedResponseError, TooManyValuesError } from '../../../src/payment-service/errors.js';
 import { orderWindows, type Page, type WindowPage } from '../../../src/payment-service/paging.js';
-import { type OrderListQuery, serviceDateTime } from '../../../src/payment-service/queries.js';
+import type { OrderListQuery } from '../../../src/payment-service/queries.js';
 import { orderListOf } from '../../payment-service/lists.fixture.js';
 
 const START_MS = Date.UTC(2026, 10, 20, 10);
@@ -30,7 +31,7 @@ class RandomList {
   }: OrderListQuery): Promise<Page<OrderListItem>> => {
     this.requests += 1;
     const found = this.orders
-      .map(({ uuid, second }) => ({ order_uuid: uuid, created_at: serviceDateTime(START_MS + second * SECOND_MS) }))
+      .map(({ uuid, second }) => ({ order_uuid: uuid, created_at: serviceTime(START_MS + second * SECOND_MS) }))
       .filter(({ created_at: at }) => at >= date_from && at <= date_to)
       .sort(() => Math.random() - 0.5);
     const items = found.slice((page - 1) * limit, page * limit) as OrderListItem[];
