@@ -1,18 +1,17 @@
 import { hash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { storePart } from '../../src/batch-files/upload.js';
 import { PART_BYTES } from '../../src/contract/batch/files.js';
 import { cardNumber } from '../support/batch-files.js';
 import { newOrderId } from '../support/lab.js';
-import { type BatchLab, csvOf, executedOf, openBatchLab, testRows } from '../workflows/batch/batches.fixture.js';
+import { csvOf, executedOf, testRows, useBatchLab } from '../workflows/batch/batches.fixture.js';
 import { apiKey, runApi } from './api.fixture.js';
 
-let lab: BatchLab;
+const lab = useBatchLab({ workflowThread: false });
 let api: Awaited<ReturnType<typeof runApi>>;
 beforeAll(async () => {
-  lab = await openBatchLab({ workflowThread: false });
   const keys = [
     apiKey('ann-key', { name: 'ann' }),
     apiKey('eu-key', { accounts: ['eu'] }),
@@ -21,7 +20,6 @@ beforeAll(async () => {
   ];
   api = await runApi(lab.orders, { keys });
 });
-afterAll(() => lab?.close());
 
 const get = (path: string, key = 'ann-key') => api.call('GET', `/v1/batches/${path}`, undefined, key);
 

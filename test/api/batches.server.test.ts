@@ -1,14 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { newOrderId } from '../support/lab.js';
-import { type BatchLab, csvOf, executedOf, openBatchLab, testRows } from '../workflows/batch/batches.fixture.js';
+import { csvOf, executedOf, testRows, useBatchLab } from '../workflows/batch/batches.fixture.js';
 import { apiKey, runApi } from './api.fixture.js';
 
-let lab: BatchLab;
+const lab = useBatchLab({ workflowThread: false });
 let api: Awaited<ReturnType<typeof runApi>>;
 beforeAll(async () => {
-  lab = await openBatchLab({ workflowThread: false });
   const keys = [
     apiKey('ann-key', { name: 'ann' }),
     apiKey('bob-key', { name: 'bob' }),
@@ -17,7 +16,6 @@ beforeAll(async () => {
   ];
   api = await runApi(lab.orders, { keys });
 });
-afterAll(() => lab?.close());
 
 const post = (path: string, body: unknown, key = 'ann-key') => api.call('POST', `/v1${path}`, body, key);
 const get = (path: string, key = 'ann-key') => api.call('GET', `/v1${path}`, undefined, key);

@@ -1,23 +1,19 @@
 import { createSecretKey, hash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { BatchHandle } from '../../src/client/batch/batch-handle.js';
 import type { BatchRowEntry, BatchRowFilter } from '../../src/client/batch/batch-rows.js';
 import { InvalidInputError } from '../../src/client/errors.js';
 import { cardNumber } from '../support/batch-files.js';
 import { newOrderId } from '../support/lab.js';
-import { type BatchLab, openBatchLab, untilPhase, untilState } from '../workflows/batch/batches.fixture.js';
+import { openBatchLab, untilPhase, untilState, useBatchLab } from '../workflows/batch/batches.fixture.js';
 
 /** So few rows of this size are uploaded: 50,000 bytes are the limit. */
 const ROWS = 90;
 const WIDE = { description: 'ж'.repeat(250) };
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab();
-});
-afterAll(() => lab?.close());
+const lab = useBatchLab();
 
 /** Rows as a backend makes them. */
 const payouts = (label: string, count: number, change: (row: number) => object = () => ({})) => {

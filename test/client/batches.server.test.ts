@@ -1,26 +1,21 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { BatchStart } from '../../src/client/batch/batches.js';
 import { ConflictError, InvalidInputError } from '../../src/client/errors.js';
 import type { BatchState } from '../../src/contract/batch/batch.js';
 import { searchAttribute } from '../../src/contract/names.js';
 import { newOrderId } from '../support/lab.js';
 import {
-  type BatchLab,
   csvOf,
   executedOf,
-  openBatchLab,
   testRows,
   untilPhase,
   untilState,
+  useBatchLab,
 } from '../workflows/batch/batches.fixture.js';
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab();
-});
-afterAll(() => lab?.close());
+const lab = useBatchLab();
 
 const write = (path: string, content: string) => writeFile(join(lab.folder, path), content);
 

@@ -1,12 +1,12 @@
 import Big from 'big.js';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { STARTING_BALANCES } from '../../sandbox/ledger.js';
 import { serviceOf } from '../../scripts/service-of.js';
 import { ORDER_TYPES, type OrderType } from '../../src/contract/order/types.js';
 import { apiKey, runApi } from '../api/api.fixture.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 import { runStarterWith } from '../support/run-starter.js';
 import { bookOf } from './books.fixture.js';
 
@@ -26,11 +26,7 @@ const ENDINGS = [
   'outcome=error stage=after-payout',
 ];
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ sandbox: { settings: { requestsPerSecond: null } } });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ sandbox: { settings: { requestsPerSecond: null } } });
 
 const today = () => new Date().toISOString().slice(0, 10);
 

@@ -1,15 +1,11 @@
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createBackend } from '../../examples/backend-service.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab();
-});
-afterAll(() => lab?.close());
+const lab = useLab();
 
 /** Requests about an order, but for a poll that was under way when a callback ended it. */
 const heardOf = (orderId: string): number => lab.requestsOf(orderId).filter((path) => !path.endsWith('/status')).length;

@@ -1,20 +1,16 @@
 import { Client } from '@temporalio/client';
 import { execa } from 'execa';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findTemporalCli } from '../../scripts/temporal/find-cli.js';
 import { isStuck } from '../../src/client/standing.js';
 import { PaymentOrders } from '../../src/client.js';
 import { dataConverter } from '../../src/temporal.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 import { pendingActivity } from '../support/pending-activity.js';
 import { keyOf } from '../temporal/stored-bytes.fixture.js';
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ encryptionKeys: [keyOf('ours')], callbacks: false });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ encryptionKeys: [keyOf('ours')], callbacks: false });
 
 /** What somebody without our keys can do who reaches Temporal. */
 const stranger = () => {

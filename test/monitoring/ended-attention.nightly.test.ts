@@ -1,16 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { searchAttribute } from '../../src/contract/names.js';
 import { countVisible } from '../../src/monitoring/visibility.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab();
-});
-afterAll(() => lab?.close());
+const lab = useLab();
 
 /** The lines of the metric after two rounds of counts. */
 async function counted(): Promise<string> {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type Policy, Secret } from '../../src/config.js';
 import type { BatchPlan } from '../../src/contract/batch/batch.js';
 import { decimal, toAmount } from '../../src/contract/money.js';
@@ -8,7 +8,7 @@ import type { PolicyRule } from '../../src/contract/policy/rules.js';
 import { cardNumber, payoutLine, writePayouts } from '../support/batch-files.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
-import { type BatchLab, openBatchLab } from '../workflows/batch/batches.fixture.js';
+import { useBatchLab } from '../workflows/batch/batches.fixture.js';
 import {
   decideNow,
   executions,
@@ -22,11 +22,7 @@ const rules: PolicyRule[] = [RULE];
 const payeeKey = new Secret('0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a6978');
 const policies = new Map<string, Policy>([['default', { rules, payeeKey }]]);
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab({ limits: { policies } });
-});
-afterAll(() => lab?.close());
+const lab = useBatchLab({ limits: { policies } });
 
 vi.setConfig({ testTimeout: 120_000 });
 

@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { endProcesses } from '../worker/process.fixture.js';
 import {
-  type BatchLab,
   executedOf,
-  openBatchLab,
   startRows,
   type TestRow,
   testRows,
   untilPhase,
   untilState,
+  useBatchLab,
 } from '../workflows/batch/batches.fixture.js';
 import { startBatchWorker } from './killable-workers.fixture.js';
 
@@ -20,14 +19,8 @@ const MANY = 300;
 const MANY_IN_FLIGHT = 150;
 const BOB = { by: 'bob', reason: 'a call from the bank' };
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab({ workers: false });
-});
-afterAll(async () => {
-  await endProcesses();
-  await lab?.close();
-});
+const lab = useBatchLab({ workers: false });
+afterAll(endProcesses);
 
 /** Resolves once the orders of the first rows exist: a create in flight would be given up only after a minute. */
 async function untilCreated(rows: readonly TestRow[]): Promise<void> {

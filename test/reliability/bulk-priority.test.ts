@@ -2,14 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
 import { endProcesses } from '../worker/process.fixture.js';
-import {
-  type BatchLab,
-  executedOf,
-  openBatchLab,
-  startRows,
-  type TestRow,
-  testRows,
-} from '../workflows/batch/batches.fixture.js';
+import { executedOf, startRows, type TestRow, testRows, useBatchLab } from '../workflows/batch/batches.fixture.js';
 import { startKillableWorkers } from './killable-workers.fixture.js';
 
 const BATCHES = 4;
@@ -18,15 +11,11 @@ const REQUESTS_PER_SECOND = 40;
 const SAMPLES = 5;
 const LIMIT_MS = 2_000;
 
-let lab: BatchLab;
+const lab = useBatchLab({ workers: false });
 beforeAll(async () => {
-  lab = await openBatchLab({ workers: false });
   await startKillableWorkers(lab, 2, { PAYMENT_REQUESTS_PER_SECOND: `${REQUESTS_PER_SECOND}` });
 });
-afterAll(async () => {
-  await endProcesses();
-  await lab?.close();
-});
+afterAll(endProcesses);
 
 /** How many orders of rows Temporal has, whatever became of them. */
 const startedRows = async (): Promise<number> =>

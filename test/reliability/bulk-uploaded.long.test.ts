@@ -1,24 +1,18 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { cardNumber } from '../support/batch-files.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
 import { endProcesses } from '../worker/process.fixture.js';
-import { type BatchLab, openBatchLab, untilState } from '../workflows/batch/batches.fixture.js';
+import { untilState, useBatchLab } from '../workflows/batch/batches.fixture.js';
 import { startBatchWorker } from './killable-workers.fixture.js';
 
 const ROWS = 1_000;
 const IN_FLIGHT = 100;
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab({ workers: false });
-});
-afterAll(async () => {
-  await endProcesses();
-  await lab?.close();
-});
+const lab = useBatchLab({ workers: false });
+afterAll(endProcesses);
 
 test(`${ROWS} rows from code, kill -9 of the worker during the upload and while it sends: none is executed twice`, async () => {
   const { temporal, orders, folder } = lab;

@@ -3,28 +3,17 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
 import { endProcesses } from '../worker/process.fixture.js';
-import {
-  type BatchLab,
-  executedOf,
-  openBatchLab,
-  startRows,
-  testRows,
-  untilState,
-} from '../workflows/batch/batches.fixture.js';
+import { executedOf, startRows, testRows, untilState, useBatchLab } from '../workflows/batch/batches.fixture.js';
 import { type KillableWorkers, startKillableWorkers } from './killable-workers.fixture.js';
 
 /* Two worker processes share the line of the account; a payout of 12.50 usd takes 14. */
 
-let lab: BatchLab;
+const lab = useBatchLab({ workers: false, sandbox: { settings: { overdraft: false } } });
 let workers: KillableWorkers;
 beforeAll(async () => {
-  lab = await openBatchLab({ workers: false, sandbox: { settings: { overdraft: false } } });
   workers = await startKillableWorkers(lab, 2, { ORDER_POLL_INITIAL: '500ms', ORDER_POLL_MAX: '2s' });
 });
-afterAll(async () => {
-  await endProcesses();
-  await lab?.close();
-});
+afterAll(endProcesses);
 
 const setBalance = (usd: string) => lab.sandbox.set({ balances: { usd } });
 

@@ -1,11 +1,11 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
 import { endProcesses } from '../worker/process.fixture.js';
-import { type BatchLab, openBatchLab } from '../workflows/batch/batches.fixture.js';
+import { useBatchLab } from '../workflows/batch/batches.fixture.js';
 import { startKillableWorkers } from './killable-workers.fixture.js';
 
 const ORDERS = 200;
@@ -20,14 +20,8 @@ const MARKERS = ['', 'create=500', '', 'create=500-before', 'outcome=canceled', 
 // A create in flight at a kill is given up after a minute, and the workers start slowly on a busy machine.
 vi.setConfig({ testTimeout: 600_000 });
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab({ workers: false });
-});
-afterAll(async () => {
-  await endProcesses();
-  await lab?.close();
-});
+const lab = useBatchLab({ workers: false });
+afterAll(endProcesses);
 
 /** An order of a currency without a rule. */
 function orderInWitness() {

@@ -5,7 +5,7 @@ import { confirmAttempt, createActivities } from '../../src/activities/index.js'
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
 import { openAccounts } from '../../src/worker/accounts.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { type Lab, newOrderId, useLab } from '../support/lab.js';
 import { impatientWorkflowBundle } from '../support/temporal.js';
 import { serviceView } from '../workflows/create/service-view.fixture.js';
 
@@ -14,7 +14,10 @@ const ATTENTION_AFTER_MS = 4_000;
 const WINDOW_MS = 5_000;
 const LATER_MS = 1_500;
 
-let lab: Lab;
+const lab = useLab({
+  ...{ callbacks: false, workers: false },
+  pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: WINDOW_MS } },
+});
 const running: { worker: Worker; run: Promise<void> }[] = [];
 let common: { connection: Lab['temporal']['nativeConnection']; namespace: string };
 let activities: ReturnType<typeof createActivities>;
@@ -31,10 +34,6 @@ async function work(options: { taskQueue: string; workflowBundle?: { code: strin
 }
 
 beforeAll(async () => {
-  lab = await openLab({
-    ...{ callbacks: false, workers: false },
-    pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: WINDOW_MS } },
-  });
   const accounts = await openAccounts(lab.config.accounts);
   activities = createActivities({ ...lab.config, accounts, confirmAttempt });
   common = { connection: lab.temporal.nativeConnection, namespace: lab.temporal.namespace };
@@ -44,7 +43,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const { worker } of running) worker.shutdown();
   await Promise.all(running.map(({ run }) => run));
-  await lab?.close();
 });
 
 async function createAttempts(workflowId: string): Promise<number> {

@@ -4,7 +4,7 @@ import { createTaskQueue, ORDERS_TASK_QUEUE } from '../../src/contract/names.js'
 import type { CreateOrderInput } from '../../src/contract/order/activities.js';
 import { ORDER_TYPES } from '../../src/contract/order/types.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 import { workflowBundle } from '../support/temporal.js';
 
 /** Order ids of the create attempts that the server handed out. */
@@ -16,10 +16,9 @@ async function createOrder({ input }: CreateOrderInput): Promise<never> {
   throw new Error('a bug after the send');
 }
 
-let lab: Lab;
+const lab = useLab({ workers: false, callbacks: false });
 let stopWorkers: () => Promise<unknown>;
 beforeAll(async () => {
-  lab = await openLab({ workers: false, callbacks: false });
   const common = { connection: lab.temporal.nativeConnection, namespace: lab.temporal.namespace };
   const workers = await Promise.all([
     Worker.create({ ...common, taskQueue: ORDERS_TASK_QUEUE, workflowBundle: workflowBundle() }),
@@ -33,7 +32,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await stopWorkers?.();
-  await lab?.close();
 });
 
 test('a create that fails in its worker is never repeated by the server', async () => {

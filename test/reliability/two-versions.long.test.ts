@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Lab, openLab } from '../support/lab.js';
+import { useLab } from '../support/lab.js';
 import { endProcesses, type Process } from '../worker/process.fixture.js';
 import {
   DEPLOYMENT,
@@ -16,19 +16,15 @@ const ORDERS = Number(process.env.VERSIONS_ORDERS ?? 200);
 const TEST_LIMIT_MS = 15 * 60_000;
 const QUEUES_KNOWN_WITHIN_MS = 60_000;
 
-let lab: Lab;
+const lab = useLab({ workers: false });
 let next: (program: string) => string;
 let newer: Process;
 beforeAll(async () => {
-  lab = await openLab({ workers: false });
   next = await versions.next();
   await startVersion(lab, 'src/worker.ts', 'old');
   await setCurrent('old');
 }, TEST_LIMIT_MS);
-afterAll(async () => {
-  await endProcesses();
-  await lab?.close();
-});
+afterAll(endProcesses);
 
 /** Temporal hears of a version's queues one by one, by their first polls: until it knows them all it refuses, as docs/upgrading.md says. */
 async function deployment(verb: string, buildId: string): Promise<void> {

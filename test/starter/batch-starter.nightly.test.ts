@@ -1,16 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
 import { newOrderId } from '../support/lab.js';
 import { runStarterWith } from '../support/run-starter.js';
-import { type BatchLab, csvOf, executedOf, openBatchLab, testRows } from '../workflows/batch/batches.fixture.js';
+import { csvOf, executedOf, testRows, useBatchLab } from '../workflows/batch/batches.fixture.js';
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab();
-});
-afterAll(() => lab?.close());
+const lab = useBatchLab();
 
 /** Runs a command line against the lab. */
 const starter = (argv: string[], stdin?: string) =>

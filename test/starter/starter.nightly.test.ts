@@ -1,22 +1,18 @@
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serviceOf } from '../../scripts/service-of.js';
 import { PaymentOrders } from '../../src/client.js';
 import type { OrderInput } from '../../src/contract/order/input-and-result.js';
 import type { OrderType } from '../../src/contract/order/types.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 import { runStarterWith, wordsOf } from '../support/run-starter.js';
 import { programOf } from '../worker/process.fixture.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab();
-});
-afterAll(() => lab?.close());
+const lab = useLab();
 
 interface Run {
   exitCode: number | undefined;

@@ -200,13 +200,17 @@ export function useLab(options?: LabOptions): Lab {
 }
 
 /** The same behind a gate, which asks `rule` about every request. */
-export function useGatedLab(rule?: GateRule, options?: Omit<LabOptions, 'serviceUrl'>): Lab & { gate: ServiceGate } {
-  const lab = {} as Lab & { gate: ServiceGate };
+export function useGatedLab<L extends Lab = Lab>(
+  rule?: GateRule,
+  options?: Omit<LabOptions, 'serviceUrl'>,
+  open: (options: LabOptions) => Promise<L | Lab> = openLab,
+): L & { gate: ServiceGate } {
+  const lab = {} as L & { gate: ServiceGate };
   const serviceUrl = async (url: string) => {
     lab.gate = await openGate(url, rule);
     return lab.gate.url;
   };
-  beforeAll(async () => void Object.assign(lab, await openLab({ ...options, serviceUrl })));
+  beforeAll(async () => void Object.assign(lab, await open({ ...options, serviceUrl })));
   afterAll(async () => {
     await lab.close?.();
     await lab.gate?.shut();

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import proto from '@temporalio/proto';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { startBatch } from '../../src/client/batch/start-batch.js';
 import { RECONCILE_WORKFLOW, reconcileWorkflowId } from '../../src/contract/names.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
-import { type BatchLab, csvOf, executedOf, openBatchLab, testRows } from '../workflows/batch/batches.fixture.js';
+import { csvOf, executedOf, testRows, useBatchLab } from '../workflows/batch/batches.fixture.js';
 import { type Rogue, rogueAt } from './rogue.fixture.js';
 import { keyOf } from './stored-bytes.fixture.js';
 
@@ -17,13 +17,11 @@ vi.setConfig({ testTimeout: 150_000 });
 const { CommandType } = proto.temporal.api.enums.v1;
 const REFUSED = { name: 'PayloadDecryptionError' };
 
-let lab: BatchLab;
+const lab = useBatchLab({ encryptionKeys: [keyOf('a')], encryptionRequired: true, pace: { pollMaxMs: 300 } });
 let rogue: Rogue;
-beforeAll(async () => {
-  lab = await openBatchLab({ encryptionKeys: [keyOf('a')], encryptionRequired: true, pace: { pollMaxMs: 300 } });
+beforeAll(() => {
   rogue = rogueAt(lab);
 });
-afterAll(() => lab?.close());
 
 type Event = Awaited<ReturnType<Rogue['historyOf']>>[number];
 

@@ -1,7 +1,7 @@
 import type { Payload } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type BatchLab, executedOf, openBatchLab, startRows, testRows } from '../workflows/batch/batches.fixture.js';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { executedOf, startRows, testRows, useBatchLab } from '../workflows/batch/batches.fixture.js';
 import { plain, type Rogue, rogueAt } from './rogue.fixture.js';
 import { keyOf } from './stored-bytes.fixture.js';
 
@@ -9,13 +9,11 @@ vi.setConfig({ testTimeout: 150_000 });
 
 const SENDING = 'sendBatchRows';
 
-let lab: BatchLab;
+const lab = useBatchLab({ encryptionKeys: [keyOf('a')], encryptionRequired: true });
 let rogue: Rogue;
-beforeAll(async () => {
-  lab = await openBatchLab({ encryptionKeys: [keyOf('a')], encryptionRequired: true });
+beforeAll(() => {
   rogue = rogueAt(lab);
 });
-afterAll(() => lab?.close());
 
 /** The pending activity of that type, as anybody sees it; undefined while there is none. */
 async function pending(workflowId: string, type = SENDING) {

@@ -1,9 +1,9 @@
 import { Client } from '@temporalio/client';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
 import { dataConverter } from '../../src/temporal.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 import { keyOf } from './stored-bytes.fixture.js';
 
 vi.setConfig({ testTimeout: 400_000 });
@@ -12,11 +12,7 @@ const OLD = keyOf('old');
 const NEW = keyOf('new');
 const ORDERS = 200;
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ encryptionKeys: [OLD], encryptionRequired: true });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ encryptionKeys: [OLD], encryptionRequired: true });
 
 test('a key that is rotated in the middle of 200 running orders ends all of them, each paid once', async () => {
   const ids = Array.from({ length: ORDERS }, () => newOrderId('rotated'));

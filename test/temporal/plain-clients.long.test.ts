@@ -1,25 +1,21 @@
 import { Client } from '@temporalio/client';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
 import { dataConverter, warnOfPlainPayloads } from '../../src/temporal.js';
 import { startBatchWorker } from '../reliability/killable-workers.fixture.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
 import { type Env, endProcesses, type Process } from '../worker/process.fixture.js';
-import { type BatchLab, openBatchLab } from '../workflows/batch/batches.fixture.js';
+import { useBatchLab } from '../workflows/batch/batches.fixture.js';
 import { foundIn, keyOf } from './stored-bytes.fixture.js';
 import { SECRETS, useEverything } from './use-everything.fixture.js';
 
 const KEY = keyOf('2026-11');
 const PLAIN_ORDERS = 5;
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab({ encryptionKeys: [KEY], workers: false });
-});
+const lab = useBatchLab({ encryptionKeys: [KEY], workers: false });
 // The next test's worker must be the only one.
 afterEach(endProcesses);
-afterAll(() => lab?.close());
 
 /** A worker process with the key, on the lab's receiver and folder. */
 async function startKeyedWorker(change: Env = {}): Promise<Process> {

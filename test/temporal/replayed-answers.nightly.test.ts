@@ -1,22 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Run, resetTo, resettableEvents, resultOf, runOf } from '../reliability/reset.fixture.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 import { serviceView } from '../workflows/create/service-view.fixture.js';
 import { type Rogue, rogueAt } from './rogue.fixture.js';
 import { keyOf } from './stored-bytes.fixture.js';
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({
-    encryptionKeys: [keyOf('a')],
-    encryptionRequired: true,
-    pace: { settleWindowMs: { atOnce: 3_000, deposit: 3_000 } },
-    sandbox: { settings: { duplicateMode: 'c' } },
-  });
+const lab = useLab({
+  encryptionKeys: [keyOf('a')],
+  encryptionRequired: true,
+  pace: { settleWindowMs: { atOnce: 3_000, deposit: 3_000 } },
+  sandbox: { settings: { duplicateMode: 'c' } },
 });
-afterAll(() => lab?.close());
 
 /** The create of a run, once it is about to send and has written that down with Temporal. */
 const createUnderWay = (workflowId: string) =>

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Payload } from '@temporalio/common';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { DECIDE_UPDATE, ORDER_CALLBACK_SIGNAL, ORDERS_TASK_QUEUE, searchAttribute } from '../../src/contract/names.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 import { plain, type Rogue, rogueAt, updatesIn } from './rogue.fixture.js';
 import { keyOf } from './stored-bytes.fixture.js';
 
@@ -12,13 +12,11 @@ vi.setConfig({ testTimeout: 150_000 });
 const PARKED = { marker: 'create=500-before', resend: 'never' } as const;
 const CHIEF = 'Chief Operator';
 
-let lab: Lab;
+const lab = useLab({ encryptionKeys: [keyOf('a')], encryptionRequired: true });
 let rogue: Rogue;
-beforeAll(async () => {
-  lab = await openLab({ encryptionKeys: [keyOf('a')], encryptionRequired: true });
+beforeAll(() => {
   rogue = rogueAt(lab);
 });
-afterAll(() => lab?.close());
 
 const executed = (orderId: string): number => lab.sandbox.stats().executedByOrderId[orderId] ?? 0;
 

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Order } from '../../src/index.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 import { pendingActivity } from '../support/pending-activity.js';
 import { plain, rogueAt } from './rogue.fixture.js';
 import { keyOf } from './stored-bytes.fixture.js';
 
 vi.setConfig({ testTimeout: 240_000 });
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ encryptionKeys: [keyOf('a')], encryptionRequired: true });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ encryptionKeys: [keyOf('a')], encryptionRequired: true });
 
 /** What a rogue makes of an order that it saw once: the id of another one, completed. */
 const forged = (seen: Order, workflowId: string): Order => ({

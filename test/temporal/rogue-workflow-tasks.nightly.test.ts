@@ -1,9 +1,9 @@
 import type { Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createTaskQueue, ORDER_CALLBACK_SIGNAL, ORDER_STATE_QUERY } from '../../src/contract/names.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 import { type AnswerWorkflowTask, plain, rogueAt } from './rogue.fixture.js';
 import { keyOf } from './stored-bytes.fixture.js';
 
@@ -11,11 +11,7 @@ vi.setConfig({ testTimeout: 150_000 });
 
 const { CommandType } = proto.temporal.api.enums.v1;
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ encryptionKeys: [keyOf('a')], encryptionRequired: true, workers: false });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ encryptionKeys: [keyOf('a')], encryptionRequired: true, workers: false });
 
 const complete = (result: Payload): ReturnType<AnswerWorkflowTask> => [
   {

@@ -1,12 +1,12 @@
 import type { Payload } from '@temporalio/common';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import { signed } from '../../src/client/signing.js';
 import { DECIDE_UPDATE } from '../../src/contract/names.js';
 import type { Decision } from '../../src/contract/order/messages.js';
 import { KEYS, testApprovers } from '../support/approvers.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 import { plain, type Rogue, rogueAt, updatesIn } from './rogue.fixture.js';
 import { keyOf } from './stored-bytes.fixture.js';
 
@@ -16,17 +16,15 @@ vi.setConfig({ testTimeout: 150_000 });
 const PARKED_TWICE = { marker: 'create=500-before times=2', resend: 'never' } as const;
 const WHY = { action: 'resend', by: 'Ann Smith', reason: 'absent' } as const;
 
-let lab: Lab;
+const lab = useLab({
+  encryptionKeys: [keyOf('a')],
+  encryptionRequired: true,
+  limits: { approvers: testApprovers() },
+});
 let rogue: Rogue;
-beforeAll(async () => {
-  lab = await openLab({
-    encryptionKeys: [keyOf('a')],
-    encryptionRequired: true,
-    limits: { approvers: testApprovers() },
-  });
+beforeAll(() => {
   rogue = rogueAt(lab);
 });
-afterAll(() => lab?.close());
 
 const decide = (workflowId: string, args: Payload[]) => rogue.update(workflowId, DECIDE_UPDATE, args);
 

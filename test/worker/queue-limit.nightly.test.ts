@@ -2,23 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { shareOf } from '../../src/worker/limit-shares.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 import { endProcesses, type Process } from './process.fixture.js';
 import { startVersion, temporal, untilShares } from './versions.fixture.js';
 
 const LIMIT = { PAYMENT_REQUESTS_PER_SECOND: '40' };
 const WORKER = 'src/worker.ts';
 
-let lab: Lab;
+const lab = useLab({ workers: false });
 let worker: Process;
 beforeAll(async () => {
-  lab = await openLab({ workers: false });
   worker = await startVersion(lab, WORKER, undefined, LIMIT);
 });
-afterAll(async () => {
-  await endProcesses();
-  await lab?.close();
-});
+afterAll(endProcesses);
 
 const shares = (worker: Process, expected: number) => untilShares([worker], expected, 45_000);
 

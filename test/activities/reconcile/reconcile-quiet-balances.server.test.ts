@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW, searchAttribute } from '../../../src/contract/names.js';
 import { disagreementOf, type ReconcileResult } from '../../../src/contract/reconcile/reconcile.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 
 /** Nothing is ever paid in these two; in usd everything is. */
 const [QUIET, OTHER] = ['btc', 'eth'];
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ quiet: true });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ quiet: true });
 
 /** Reconciles, and waits until the next run will find this one. */
 async function reconciled(): Promise<ReconcileResult> {

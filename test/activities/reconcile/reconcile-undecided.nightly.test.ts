@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import { startReceived } from '../../../src/client/start-options.js';
 import type { ReconcileResult } from '../../../src/contract/reconcile/reconcile.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 import { parkedFor } from '../../workflows/compensation/parked-orders.fixture.js';
 
 /** Callbacks that nobody sent. */
 const FORGED = ['forged-1', 'forged-2', 'forged-3'];
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ quiet: true, callbacks: false });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ quiet: true, callbacks: false });
 
 /** An order whose create nobody knows the fate of, and one under its id that was created past our workflows. */
 async function parkedBeside(label: string, changes: { amount?: string } = {}): Promise<OrderHandle> {

@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 
 const [_SECOND_MS, HOUR_MS] = [1_000, 3_600_000];
 
-let lab: Lab;
+const lab = useLab({ quiet: true, callbacks: false });
 let createdMs: number;
 beforeAll(async () => {
-  lab = await openLab({ quiet: true, callbacks: false });
   const service = await serviceOf(lab.sandbox);
   // Nobody of ours follows it: only a window can show it.
   const { order } = orderInput('withdraw', newOrderId('elsewhere'));
   const { created_at } = await service.createOrder('withdraw', order);
   createdMs = Date.parse(`${created_at.replace(' ', 'T')}Z`);
 });
-afterAll(() => lab?.close());
 
 /** How many orders a reconciliation of the window sees. */
 async function seenBetween(fromMs: number, toMs: number): Promise<number> {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { OrdersHash } from '../../../src/activities/batch/rows/reading.js';
 import { createActivities } from '../../../src/activities/index.js';
 import { readBatchSource } from '../../../src/batch-files/source.js';
@@ -13,13 +13,9 @@ import { type BatchInput, type BatchProgress, NONE_ENDED } from '../../../src/co
 import { cardNumber } from '../../support/batch-files.js';
 import { newOrderId } from '../../support/lab.js';
 import { mapFile } from '../../support/mapped-file.js';
-import { type BatchLab, openBatchLab, untilPhase, untilState } from './batches.fixture.js';
+import { untilPhase, untilState, useBatchLab } from './batches.fixture.js';
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab();
-});
-afterAll(() => lab?.close());
+const lab = useBatchLab();
 
 const [APPROVED, OTHER] = [cardNumber(1), cardNumber(2)];
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NativeConnection, type Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { FailedError } from '../../../src/client/errors.js';
 import { DEFAULT_ACCOUNT } from '../../../src/contract/names.js';
 import type { WithdrawRequest } from '../../../src/contract/order/request.js';
@@ -8,13 +8,9 @@ import { createWorkers } from '../../../src/worker/start-worker.js';
 import { cardNumber } from '../../support/batch-files.js';
 import { newOrderId } from '../../support/lab.js';
 import { workflowBundle } from '../../support/temporal.js';
-import { type BatchLab, openBatchLab } from './batches.fixture.js';
+import { useBatchLab } from './batches.fixture.js';
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab();
-});
-afterAll(() => lab?.close());
+const lab = useBatchLab();
 
 const rows = (): WithdrawRequest[] => [
   { order_id: newOrderId('of'), currency: 'usd', network: 'card', amount: '10', wallet: cardNumber(1) },

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import type { BatchHandle } from '../../../src/client/batch/batch-handle.js';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
@@ -12,15 +12,13 @@ import type { WithdrawRequest } from '../../../src/contract/order/request.js';
 import type { PaymentService } from '../../../src/payment-service/client.js';
 import { batchResultText } from '../../../src/starter/batch-text.js';
 import { cardNumber } from '../../support/batch-files.js';
-import { type BatchLab, executedOf, openBatchLab, startRows, type TestRow, testRows } from './batches.fixture.js';
+import { executedOf, startRows, type TestRow, testRows, useBatchLab } from './batches.fixture.js';
 
-let lab: BatchLab;
+const lab = useBatchLab();
 let service: PaymentService;
 beforeAll(async () => {
-  lab = await openBatchLab();
   service = await serviceOf(lab.sandbox);
 });
-afterAll(() => lab?.close());
 
 /** The request that the first row of a file stands for. */
 const requestOf = ({ id, amount, marker }: TestRow): WithdrawRequest => ({

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { PaymentOrders } from '../../../src/client.js';
 import type { BatchResult, BatchState } from '../../../src/contract/batch/batch.js';
 import { orderWorkflowId } from '../../../src/contract/names.js';
@@ -10,19 +10,17 @@ import type { WithdrawRequest } from '../../../src/contract/order/request.js';
 import { dataConverter } from '../../../src/temporal.js';
 import { cardNumber } from '../../support/batch-files.js';
 import { keyOf } from '../../temporal/stored-bytes.fixture.js';
-import { type BatchLab, executedOf, openBatchLab, startRows, type TestRow, testRows } from './batches.fixture.js';
+import { executedOf, startRows, type TestRow, testRows, useBatchLab } from './batches.fixture.js';
 
 const [ours, others] = [keyOf('ours'), keyOf('others')];
 
 const MARKERS = ['', 'create=400 times=all', '', ''];
 
-let lab: BatchLab;
+const lab = useBatchLab({ workers: false, encryptionKeys: [ours] });
 let rows: TestRow[];
-beforeAll(async () => {
-  lab = await openBatchLab({ workers: false, encryptionKeys: [ours] });
+beforeAll(() => {
   rows = testRows('sealed', MARKERS.length, (row) => MARKERS[row - 1]);
 });
-afterAll(() => lab?.close());
 
 const requestOf = ({ id, amount, marker }: TestRow, index: number): WithdrawRequest => ({
   order_id: id,

@@ -1,22 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startBatch } from '../../../src/client/batch/start-batch.js';
 import type { BatchApproval, BatchInput, BatchInstruction } from '../../../src/contract/batch/batch.js';
 import { searchAttribute } from '../../../src/contract/names.js';
-import {
-  type BatchLab,
-  executedOf,
-  openBatchLab,
-  startRows,
-  testRows,
-  untilPhase,
-  untilState,
-} from './batches.fixture.js';
+import { executedOf, startRows, testRows, untilPhase, untilState, useBatchLab } from './batches.fixture.js';
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab();
-});
-afterAll(() => lab?.close());
+const lab = useBatchLab();
 
 const BOB = { by: 'Bob', reason: 'a call from the bank' };
 /** Slow enough to be interrupted. */

@@ -1,31 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { readBatchSource } from '../../../src/batch-files/source.js';
 import type { BatchInput } from '../../../src/contract/batch/batch.js';
-import { newOrderId } from '../../support/lab.js';
+import { newOrderId, useGatedLab } from '../../support/lab.js';
 import { pendingActivity } from '../../support/pending-activity.js';
-import { openGate, type ServiceGate } from '../../support/service-gate.js';
 import { serviceView } from '../create/service-view.fixture.js';
 import { type BatchLab, openBatchLab, startRows, testRows, untilPhase } from './batches.fixture.js';
 
 const CARD = '4111111111111111';
 
-let lab: BatchLab;
-let gate: ServiceGate;
-beforeAll(async () => {
-  lab = await openBatchLab({
-    callbacks: false,
-    serviceUrl: async (url) => {
-      gate = await openGate(url);
-      return gate.url;
-    },
-  });
-});
-afterAll(async () => {
-  await lab?.close();
-  await gate?.shut();
-});
+const lab = useGatedLab<BatchLab>(undefined, { callbacks: false }, openBatchLab);
 
 const inlineRows = (orderId: string) => [
   { order_id: orderId, currency: 'usd', network: 'card', amount: '12.50', wallet: CARD },
@@ -116,12 +101,12 @@ describe('a batch started with what only a run before it could know', () => {
     const orderId = newOrderId('retried');
     let held = true;
     // Its plan asks for balances: time to fail it by hand, as an operator may.
-    gate.rule = async ({ path }) => {
+    lab.gate.rule = async ({ path }) => {
       while (held && path.endsWith('/balances')) await sleep(50);
       return undefined;
     };
     const handle = await startForged(orderId, { retry: { maximumAttempts: 2, initialInterval: '100ms' } });
-    await vi.waitUntil(() => gate.requests.some(({ path }) => path.endsWith('/balances')), 60_000);
+    await vi.waitUntil(() => lab.gate.requests.some(({ path }) => path.endsWith('/balances')), 60_000);
     await failByHand(handle.workflowId);
     await nextRunOf(handle);
     held = false;

@@ -1,30 +1,25 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { BatchHandle } from '../../../src/client/batch/batch-handle.js';
 import { UnresolvedError } from '../../../src/client/errors.js';
 import type { BatchInput, BatchResult, BatchState } from '../../../src/contract/batch/batch.js';
 import { resetTo, resettableEvents, runOf, WITHOUT_UPDATES } from '../../reliability/reset.fixture.js';
 import {
-  type BatchLab,
   executedOf,
-  openBatchLab,
   startRows,
   type TestRow,
   testRows,
   untilPhase,
   untilState,
+  useBatchLab,
 } from './batches.fixture.js';
 import { schedule, trigger, writeOld } from './schedules.fixture.js';
 
 // The batches wait most of the time, and not for each other.
 vi.setConfig({ maxConcurrency: 20 });
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab();
-});
-afterAll(() => lab?.close());
+const lab = useBatchLab();
 
 const BOB = { by: 'Bob', reason: 'a call from the bank' };
 

@@ -1,16 +1,12 @@
 import type { ApplicationFailure } from '@temporalio/common';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { BatchState } from '../../../src/contract/batch/batch.js';
 import { searchAttribute } from '../../../src/contract/names.js';
 import { detailsOf, filledIn, paste, pasteableIn } from '../order/details.fixture.js';
 import { runSizes } from './batch-history.fixture.js';
-import { type BatchLab, openBatchLab, startRows, testRows, untilPhase, untilState } from './batches.fixture.js';
+import { startRows, testRows, untilPhase, untilState, useBatchLab } from './batches.fixture.js';
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab();
-});
-afterAll(() => lab?.close());
+const lab = useBatchLab();
 
 const describeWorkflow = (workflowId: string) => lab.temporal.client.workflow.getHandle(workflowId).describe();
 

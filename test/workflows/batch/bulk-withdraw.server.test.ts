@@ -1,19 +1,15 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { BatchHandle } from '../../../src/client/batch/batch-handle.js';
 import type { BatchResult } from '../../../src/contract/batch/batch.js';
 import { orderWorkflowId, searchAttribute } from '../../../src/contract/names.js';
 import { cardNumber } from '../../support/batch-files.js';
 import { orderInput } from '../../support/inputs.js';
-import { type BatchLab, executedOf, openBatchLab, startRows, type TestRow, testRows } from './batches.fixture.js';
+import { executedOf, startRows, type TestRow, testRows, useBatchLab } from './batches.fixture.js';
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab();
-});
-afterAll(() => lab?.close());
+const lab = useBatchLab();
 
 const describeWorkflow = (workflowId: string) => lab.temporal.client.workflow.getHandle(workflowId).describe();
 

@@ -1,28 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startBatch } from '../../../src/client/batch/start-batch.js';
 import { cardNumber } from '../../support/batch-files.js';
-import { newOrderId } from '../../support/lab.js';
-import { openGate, type ServiceGate } from '../../support/service-gate.js';
+import { newOrderId, useGatedLab } from '../../support/lab.js';
 import { type BatchLab, openBatchLab } from './batches.fixture.js';
 
-let lab: BatchLab;
-let gate: ServiceGate;
-beforeAll(async () => {
-  lab = await openBatchLab({
-    callbacks: false,
-    serviceUrl: async (url) => {
-      gate = await openGate(url);
-      return gate.url;
-    },
-  });
-});
-afterAll(async () => {
-  await lab?.close();
-  await gate?.shut();
-});
+const lab = useGatedLab<BatchLab>(undefined, { callbacks: false }, openBatchLab);
 
 const HEADER = 'order_id,currency,network,amount,wallet,reference';
 const cells = (orderId: string, n: number, reference: string) =>
@@ -61,8 +46,8 @@ test.each(['csv', 'ndjson', 'inline'])(
       [first, reference],
       [second, ''],
     ]);
-    for (const id of [first, second]) expect(gate.about(id, 'create')).toHaveLength(1);
-    expect(gate.requests.map(({ body }) => body).join()).not.toMatch(/reference|pay\//);
+    for (const id of [first, second]) expect(lab.gate.about(id, 'create')).toHaveLength(1);
+    expect(lab.gate.requests.map(({ body }) => body).join()).not.toMatch(/reference|pay\//);
 
     if (how === 'inline') {
       const other = { ...input, rows: [row(first, 1, 'pay/other'), row(second, 2)] };
@@ -82,10 +67,10 @@ test('a bad reference refuses the file by its line, and a row with another one i
     type: 'InvalidInput',
     fields: expect.arrayContaining([expect.objectContaining({ field: 'line 2: reference' })]),
   });
-  expect(gate.about(`${batchId}-1`)).toEqual([]);
+  expect(lab.gate.about(`${batchId}-1`)).toEqual([]);
   await write(`${batchId}-b`, 'one');
   expect((await (await start(`${batchId}-b`)).result()).outcomes).toMatchObject({ completed: 1 });
   await write(`${batchId}-c`, 'two');
   expect((await (await start(`${batchId}-c`)).result()).outcomes).toMatchObject({ conflict: 1 });
-  expect(gate.about(`${batchId}-1`, 'create')).toHaveLength(1);
+  expect(lab.gate.about(`${batchId}-1`, 'create')).toHaveLength(1);
 });

@@ -1,16 +1,12 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ScheduleNotFoundError } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ScheduleInput } from '../../../src/client/batch/schedule-spec.js';
 import { newOrderId } from '../../support/lab.js';
-import { type BatchLab, csvOf, executedOf, openBatchLab, testRows } from './batches.fixture.js';
+import { csvOf, executedOf, testRows, useBatchLab } from './batches.fixture.js';
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab();
-});
-afterAll(() => lab?.close());
+const lab = useBatchLab();
 
 /** A time far enough off that nothing runs in this test, with the period that it has. */
 const CRON = '0 10 1 1 * 2090';

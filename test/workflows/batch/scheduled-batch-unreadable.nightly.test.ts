@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { EncryptionKey } from '../../../src/config.js';
 import { batchWorkflowId } from '../../../src/contract/names.js';
 import { keyOf } from '../../temporal/stored-bytes.fixture.js';
-import { type BatchLab, executedOf, openBatchLab } from './batches.fixture.js';
+import { executedOf, useBatchLab } from './batches.fixture.js';
 import { PERIOD, schedule, trigger, writeOld } from './schedules.fixture.js';
 
 const [ours, others] = [keyOf('ours'), keyOf('others')];
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab({ workers: false, encryptionKeys: [ours] });
-});
-afterAll(() => lab?.close());
+const lab = useBatchLab({ workers: false, encryptionKeys: [ours] });
 
 const startWorkers = (encryptionKeys: EncryptionKey[]) =>
   lab.startWorkers({ encryptionKeys, directories: { batchDir: lab.folder, reportDir: lab.folder } });

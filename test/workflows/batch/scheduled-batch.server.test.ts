@@ -1,18 +1,14 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { WorkflowFailedError } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { startBatch } from '../../../src/client/batch/start-batch.js';
 import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import { periodAt } from '../../../src/validation/batch-input.js';
 import { newOrderId } from '../../support/lab.js';
-import { type BatchLab, csvOf, executedOf, openBatchLab, testRows, untilPhase } from './batches.fixture.js';
+import { csvOf, executedOf, testRows, untilPhase, useBatchLab } from './batches.fixture.js';
 import { fileOf, makeOld, PERIOD, type ScheduledWorkflow, schedule, trigger, writeOld } from './schedules.fixture.js';
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab();
-});
-afterAll(() => lab?.close());
+const lab = useBatchLab();
 
 const EVERY_SECOND = '* * * * * * *';
 

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { BatchHandle } from '../../../src/client/batch/batch-handle.js';
 import { signed } from '../../../src/client/signing.js';
 import type { BatchInput } from '../../../src/contract/batch/batch.js';
@@ -7,21 +7,9 @@ import type { SignedRun } from '../../../src/contract/signature.js';
 import { resetTo, resettableEvents, runOf, WITHOUT_UPDATES } from '../../reliability/reset.fixture.js';
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { detailsOf, pasteableIn } from '../order/details.fixture.js';
-import {
-  type BatchLab,
-  executedOf,
-  openBatchLab,
-  startRows,
-  testRows,
-  untilPhase,
-  untilState,
-} from './batches.fixture.js';
+import { executedOf, startRows, testRows, untilPhase, untilState, useBatchLab } from './batches.fixture.js';
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab({ limits: { approvers: testApprovers() } });
-});
-afterAll(() => lab?.close());
+const lab = useBatchLab({ limits: { approvers: testApprovers() } });
 
 /** A batch whose plan waits. Its starter is Ann, by another spelling. */
 async function waiting(label: string, options: Partial<BatchInput> = {}) {

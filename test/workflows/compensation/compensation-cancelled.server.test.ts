@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import { sendByHand } from '../../activities/order/by-hand.fixture.js';
 import { goesOn, resetTo, resettableEvents, runOf } from '../../reliability/reset.fixture.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
-import { openGate, type ServiceGate } from '../../support/service-gate.js';
+import { newOrderId, useGatedLab } from '../../support/lab.js';
 import { serviceView } from '../create/service-view.fixture.js';
 import { decideNow, executions, parkedFor, startSteered } from './parked-orders.fixture.js';
 
@@ -17,24 +16,10 @@ const caps = new Map<string, string>();
 /** Orders whose creates come to nothing, without a clear answer. */
 const lost = new Set<string>();
 
-let lab: Lab;
-let gate: ServiceGate;
-beforeAll(async () => {
-  lab = await openLab({
-    pace: { confirmDelayMs: 3_000 },
-    limits: { caps },
-    serviceUrl: async (url) => {
-      gate = await openGate(url, ({ path, orderId = '' }) =>
-        path.endsWith('/order/withdraw') && lost.has(orderId) ? { status: 500 } : undefined,
-      );
-      return gate.url;
-    },
-  });
-});
-afterAll(async () => {
-  await lab?.close();
-  await gate?.shut();
-});
+const lab = useGatedLab(
+  ({ path, orderId = '' }) => (path.endsWith('/order/withdraw') && lost.has(orderId) ? { status: 500 } : undefined),
+  { pace: { confirmDelayMs: 3_000 }, limits: { caps } },
+);
 
 const cancel = ({ workflowId }: OrderHandle) => lab.temporal.client.workflow.getHandle(workflowId).cancel();
 

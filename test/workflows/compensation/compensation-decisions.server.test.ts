@@ -1,9 +1,9 @@
 import Big from 'big.js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RevertTarget } from '../../../src/contract/order/input-and-result.js';
 import type { DecideAction, Decision } from '../../../src/contract/order/messages.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
-import { type Lab, openLab } from '../../support/lab.js';
+import { useLab } from '../../support/lab.js';
 import {
   atService,
   decideNow,
@@ -14,11 +14,7 @@ import {
   trueRemainder,
 } from './parked-orders.fixture.js';
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab();
-});
-afterAll(() => lab?.close());
+const lab = useLab();
 
 const HALF = 'outcome=completed_partially fraction=0.4';
 const REVERT_TO: RevertTarget = { network: 'card', wallet: '5555555555554444' };

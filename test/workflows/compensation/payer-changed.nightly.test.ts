@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
-import { type Lab, openLab } from '../../support/lab.js';
+import { useLab } from '../../support/lab.js';
 import { decideNow, executions, parkedFor, startSteered, trueRemainder } from './parked-orders.fixture.js';
 
 const UAH = { currency: 'uah', network: 'card', amount: '40000' };
 const HALF = 'outcome=completed_partially fraction=0.4';
 const UNPAID = [{ kind: 'unpaid', currency: 'uah', amount: '16000' }];
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab();
-});
-afterAll(() => lab?.close());
+const lab = useLab();
 
 const payer = (payerTo: 'client' | 'merchant') => lab.sandbox.set({ pairs: { 'withdraw uah_card': { payerTo } } });
 

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type Lab, openLab } from '../../support/lab.js';
+import { expect, test, vi } from 'vitest';
+import { useLab } from '../../support/lab.js';
 import { decideNow, executions, startSteered } from './parked-orders.fixture.js';
 
 /** Look-ups show an order this long after it was made: longer than the 5 s after which a refusal is told to a caller. */
 const LAG_MS = 8_000;
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ pace: { settleWindowMs: { atOnce: 11_000, deposit: 11_000 } } });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ pace: { settleWindowMs: { atOnce: 11_000, deposit: 11_000 } } });
 
 test('a follow-up that is refused with 400 and executed all the same is found: no second one is offered beside it', async () => {
   const { orderId, handle } = await startSteered(lab, 'withdraw', {

@@ -1,16 +1,12 @@
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
-import { type Lab, openLab } from '../../support/lab.js';
+import { useLab } from '../../support/lab.js';
 import { atService, decideNow, executions, parkedFor, startSteered } from './parked-orders.fixture.js';
 
 /** Read at every attempt; each test sets them for itself. */
 const caps = new Map<string, string>();
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ limits: { caps } });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ limits: { caps } });
 afterEach(() => lab.sandbox.set({ faults: {}, outcomes: {} }));
 
 const HALF = 'outcome=completed_partially fraction=0.4';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import { PaymentOrders } from '../../../src/client.js';
 import { NONE_ENDED } from '../../../src/contract/batch/batch.js';
@@ -11,17 +11,13 @@ import { cardNumber } from '../../support/batch-files.js';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId } from '../../support/lab.js';
 import { runStarterWith } from '../../support/run-starter.js';
-import { type BatchLab, openBatchLab, startRows, testRows } from '../batch/batches.fixture.js';
+import { startRows, testRows, useBatchLab } from '../batch/batches.fixture.js';
 import { decideNow, parkedFor } from '../compensation/parked-orders.fixture.js';
 import { serviceView } from './service-view.fixture.js';
 
 const WINDOW_MS = 1_500;
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab({ callbacks: false, pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: WINDOW_MS } } });
-});
-afterAll(() => lab?.close());
+const lab = useBatchLab({ callbacks: false, pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: WINDOW_MS } } });
 
 const MARKER = 'create=500-before duplicate=c';
 
