@@ -42,7 +42,7 @@ export async function countOrders(orders: PaymentOrders, which: 'open' | 'closed
 }
 
 /**
- * Waits until every order is final, deciding the parked ones through the library, at most `limitMs` after its account was healed. Orders
+ * Waits until every order is final, deciding the parked ones through the library. Gives up once none has ended for `limitMs`. Orders
  * that were sent with the other account's key say that it has to be set back: it is, by turns, when nothing moves. `report`: what
  * was seen and done before, which is added to.
  */
@@ -56,13 +56,15 @@ export async function operate(
   let last = { open: Number.POSITIVE_INFINITY, atMs: Date.now() };
   let turns = { made: 0, lastAtMs: healedAtMs };
   let swappedAtMs = healedAtMs;
-  while (Date.now() - turns.lastAtMs < limitMs) {
+  let fewest = { open: Number.POSITIVE_INFINITY, atMs: healedAtMs };
+  while (Date.now() - Math.max(fewest.atMs, turns.lastAtMs) < limitMs) {
     for await (const { orderId } of orders.all({ status: 'parked' })) {
       await decideOne(orders, orderId, report);
     }
     const open = await countOrders(orders, 'open');
     if (open === 0) return { ...report, allFinalAfterMs: Date.now() - healedAtMs };
     if (open !== last.open) last = { open, atMs: Date.now() };
+    if (open < fewest.open) fewest = last;
     if (Date.now() - swappedAtMs > TURN_MS && Date.now() - last.atMs > STILL_MS) {
       await stack.accounts.swap();
       await restartWorkers(stack);

@@ -15,10 +15,10 @@ export interface Judged {
 
 /** Judges the evidence by every line of the oracle; an order that is not final in time counts like one. */
 export function judge(evidence: Evidence, operator: OperatorReport): Judged[] {
-  const late = operator.allFinalAfterMs === undefined ? [{ text: 'the last order was not final in time' }] : [];
+  const late = operator.allFinalAfterMs === undefined ? [{ text: 'the last order was not final' }] : [];
   return [
     ...ORACLE.map(({ name, find }) => ({ name, findings: find(evidence) })),
-    { name: 'not final within 5 min of healing', findings: late },
+    { name: 'open, and none ended for 5 min', findings: late },
   ];
 }
 
