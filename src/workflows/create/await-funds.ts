@@ -52,6 +52,11 @@ export async function awaitFunds(
     await condition(mayLeave, Math.min(waitMs, untilLatestSendMs(run)), { summary: 'Until it asks for funds again' });
   }
   delete run.funds.short;
+  if (isOver()) {
+    // It waits for something else now, such as a person who holds it: younger orders go on.
+    await leave(run);
+    run.funds = {};
+  }
   // Without funds, the next attempt ends it, since its latest send time is over.
   record(run, { kind: 'unblocked' });
 }

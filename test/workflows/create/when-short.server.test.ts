@@ -69,7 +69,10 @@ describe('an order that the balance does not cover', () => {
       const { attention, decisions } = await parkedFor(handle, 'the balance of 50 usd is less than 102 usd');
       expect(attention).toMatchObject({ code: 'short-of-funds', amount: '102', currency: 'usd' });
       expect(decisions.map(({ does, decision }) => [decision.action, does])).toEqual([
-        ['resend', 'sends nothing now; the worker sends it by itself as soon as the balance covers it'],
+        [
+          'resend',
+          'lets it wait for money: sends nothing now; the worker sends it by itself as soon as the balance covers it',
+        ],
         ['refuse', 'ends it without sending it'],
         [
           'approve',
@@ -132,6 +135,24 @@ describe('an order that the balance does not cover', () => {
       await decideNow(order.handle, 'release');
       expect(await order.handle.result()).toMatchObject({ outcome: 'completed' });
       expect(creates(order.orderId)).toBe(1);
+    });
+
+    test('lets younger ones go first while it is held, and is paid once after the release', async () => {
+      setBalance('50');
+      const held = await start('held', { whenShort: 'wait' });
+      await isShort(held);
+      const young = await start('young', { whenShort: 'wait' });
+      await isShort(young, '1 older orders wait before it');
+      await held.handle.hold({ by: 'Ann Smith', reason: 'is the payee right?' });
+      await parkedFor(held.handle, 'held by Ann Smith');
+      setBalance('102');
+      expect(await young.handle.result()).toMatchObject({ outcome: 'completed' });
+      expect(creates(held.orderId)).toBe(0);
+      await decideNow(held.handle, 'release');
+      await isShort(held);
+      setBalance('102');
+      expect(await held.handle.result()).toMatchObject({ outcome: 'completed' });
+      expect([creates(held.orderId), creates(young.orderId)]).toEqual([1, 1]);
     });
 
     test('is canceled by a cancel, and nothing is sent', async () => {
