@@ -2,6 +2,7 @@ import { verify } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
 import { AuditNotWrittenError } from '../audit/audit-record.js';
 import type { Approvers } from '../config.js';
+import { HOLD_UPDATE } from '../contract/names.js';
 import type { Decision } from '../contract/order/messages.js';
 import {
   type CheckSignatureInput,
@@ -38,7 +39,7 @@ export function checkSignatureActivity(deps: Pick<ActivityDeps, 'accounts' | 'ap
     if (!approvers && (input.required || isSigned(deps, input.account))) return letAnother();
     const check = checked(approvers, input);
     if (check.kind === 'refused') return check;
-    const problem = runProblem(input.choice);
+    const problem = runProblem(input);
     if (problem) return refused(problem);
     try {
       await recordChoice(deps, input, check.kind === 'signed' ? check.keyId : undefined);
@@ -61,9 +62,16 @@ function letAnother(): SignatureCheck {
 /** Attempts before a refusal, and the wait between them, within the time of a check. */
 const [OTHERS_ASKED, ASK_OTHER_AFTER_MS] = [20, 250];
 
-/** Returns why a choice belongs to another run: a reset replays choices of the earlier run. */
-const runProblem = ({ runId }: { runId?: unknown }): string | undefined =>
-  runId === undefined || runId === activityInfo().workflowExecution?.runId ? undefined : OTHER_RUN;
+/** Returns why a choice belongs to another run: a reset repeats choices of the earlier run. */
+function runProblem({ update, choice }: CheckSignatureInput): string | undefined {
+  const { runId }: { runId?: unknown } = choice;
+  const isOfRun = runId === undefined || runId === activityInfo().workflowExecution?.runId;
+  return isOfRun || update === HOLD_UPDATE ? undefined : OTHER_RUN;
+}
+
+/** Returns the run that a choice is for. A hold lasts over a reset: to hold is always safe. */
+const runOf = ({ update, choice }: CheckSignatureInput): { runId?: string } =>
+  update === HOLD_UPDATE && 'runId' in choice ? { runId: String(choice.runId) } : {};
 
 function checked(known: Approvers | undefined, input: CheckSignatureInput): SignatureCheck {
   const { account, update, choice, signature } = input;
@@ -76,7 +84,7 @@ function checked(known: Approvers | undefined, input: CheckSignatureInput): Sign
   if (!approver) return refused('signature: no person of APPROVERS_FILE has this key');
   const { workflowNamespace: namespace, workflowExecution: run } = activityInfo();
   if (!namespace || !run) throw new Error('is asked by workflows alone');
-  const own = textToSign(update, { namespace, account, ...run }, choice);
+  const own = textToSign(update, { namespace, account, ...run, ...runOf(input) }, choice);
   const text = texts ? textAmong(own, texts, { ...input, namespace }) : own;
   if (text === undefined || !verify(null, Buffer.from(text), approver.key, Buffer.from(value, 'base64'))) {
     return refused('signature: is not of this choice for this run. Look again, and sign what is shown then');

@@ -189,7 +189,8 @@ export function addOrderDecisions(api: Api, orders: PaymentOrders): void {
 
   const hold = {
     summary: 'Holds an order that is not sent yet',
-    description: 'It parks with the decisions release and refuse. An order that was or may have been sent refuses.',
+    description:
+      'It parks with the decisions release and refuse. One that may have been sent answers 409, and is held if it was not.',
     body: instructionBody,
     refused: 'Refused: it was sent, may have been sent, or has ended',
   };

@@ -109,7 +109,8 @@ export class OrderHandle extends RemoteRun<OrderWorkflow> {
 
   /**
    * Holds an order that is not sent yet, until a person decides `release` or `refuse`; returns the
-   * new state. Throws RefusedError if it was or may have been sent, and as `decide` does.
+   * new state. Throws RefusedError if it was sent or may have been (then it is held if it was not),
+   * and as `decide` does.
    */
   hold(instruction: Instruction, { signer, ...wait }: WaitOptions & SignOptions = {}): Promise<OrderState> {
     const hold = async () =>

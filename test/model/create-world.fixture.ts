@@ -202,7 +202,11 @@ function disturbances(world: World, code: Code): Step[] {
       'reset',
       'the run is reset to before its last attempt',
       world.before !== undefined,
-      (spent) => ({ ...spent, ...world.before, run: world.run + 1 }),
+      (spent) => {
+        const back: World = { ...spent, ...world.before, run: world.run + 1 };
+        // The server repeats the hold in the new run.
+        return world.held ? hold(back, code) : back;
+      },
     ],
     ['restart', 'the run is terminated and started again', wasSent, startAgain],
     [
@@ -247,9 +251,8 @@ function without(world: World, key: 'laterMs' | 'callbackDue' | 'cancelled' | 'f
   return rest as World;
 }
 
-/** Only what nobody may have sent is held. */
-const mayHold = (world: World): boolean =>
-  !world.held && !world.facts.found && world.facts.everDoubted.length === 0 && world.run === world.firstRun;
+/** A hold also counts for an order that may have been sent: if it was not, nothing sends it again. */
+const mayHold = (world: World): boolean => !world.held && !world.facts.found;
 
 const hold = (world: World, code: Code): World => ({
   ...note(world, code, { kind: 'blocked', by: 'hold', why: 'held' }),

@@ -1,6 +1,15 @@
 import type { Control } from '../../contract/order/activities.js';
 import { type AbsentReading, applyReading, restart } from './absence-proof.js';
-import { type Conflict, type Doubt, type Facts, MAX_ROUNDS, type Ours, type Seen, wasEverInDoubt } from './facts.js';
+import {
+  type Conflict,
+  type Doubt,
+  type Facts,
+  isHeld,
+  MAX_ROUNDS,
+  type Ours,
+  type Seen,
+  wasEverInDoubt,
+} from './facts.js';
 
 /** Event of the create. All times are by the Temporal server's clock. */
 export type Outcome =
@@ -97,13 +106,11 @@ export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
   }
 }
 
-const isHeld = ({ blocked }: Facts): boolean => blocked?.by === 'hold';
-
-/** A person's hold stays. After its release, the next attempt finds the cap or rule again. */
+/** A person's hold stays. After its release, the next attempt finds anything else again. */
 const block = (facts: Facts, { kind: _, ...blocked }: Extract<Outcome, { kind: 'blocked' }>): Facts => ({
   ...facts,
   looked: false,
-  blocked: isHeld(facts) && blocked.by !== 'stale' ? facts.blocked : blocked,
+  blocked: isHeld(facts) ? facts.blocked : blocked,
 });
 
 function without<T extends object, K extends keyof T>(given: T, ...keys: K[]): Omit<T, K> & Partial<Pick<T, K>> {

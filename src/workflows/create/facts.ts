@@ -1,6 +1,8 @@
 import { shownDifferences } from '../../contract/differences/echo.js';
 import type { BreachedRule, Control, DuplicateOrders, LookUpReading } from '../../contract/order/activities.js';
 import type { ApprovedAmount } from '../../contract/order/messages.js';
+import type { RequestFields } from '../../contract/order/request.js';
+import { factsOf } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import type { OrderRun } from '../order/state.js';
 import type { Proof } from './absence-proof.js';
@@ -111,6 +113,9 @@ export const wasEverInDoubt = ({ everDoubted }: Pick<Facts, 'everDoubted'>): boo
 export const isPlaceUnknown = ({ everDoubted }: Pick<Facts, 'everDoubted'>): boolean =>
   everDoubted.at(-1)?.place === 'unknown';
 
+/** Returns true if a person holds the order. */
+export const isHeld = ({ blocked }: Pick<Facts, 'blocked'>): boolean => blocked?.by === 'hold';
+
 /** Returns true if no look-up has followed the last callback yet. */
 export const isCallbackNew = ({ callback }: Pick<Facts, 'callback'>): boolean =>
   callback === 'fresh' || callback === 'fresh again';
@@ -185,11 +190,14 @@ export function foreignOrder(
   { type, request }: Pick<OrderRun, 'type' | 'request'>,
   foreign: NonNullable<Conflict['foreign']>,
 ): Conflict {
-  const { order, differences } = foreign;
+  const { order, differences, soft = [] } = foreign;
   const shown = shownDifferences(type, request, order, differences);
+  const unlike = [...differences, ...soft];
+  const asked: RequestFields = request;
+  const alike = factsOf(type).echoes.flatMap(([field]) => (asked[field] && !unlike.includes(field) ? [field] : []));
   return {
     kind: 'conflict',
-    reason: `order ${order.order_uuid} has our id but differs in ${shown}`,
+    reason: `order ${order.order_uuid} has our id but differs in ${shown}; the same: ${alike.join(', ') || 'nothing'}; status ${order.status.slice(0, 40)}`,
     ours: [],
     candidates: [{ order_uuid: order.order_uuid, differences }],
     foreign,

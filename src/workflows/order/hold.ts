@@ -5,16 +5,16 @@ import { HOLD_UPDATE } from '../../contract/names.js';
 import type { OrderState } from '../../contract/order/messages.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { record } from '../create/apply-outcome.js';
-import { wasEverInDoubt } from '../create/facts.js';
+import { isHeld } from '../create/facts.js';
 import { instructionProblem } from '../instruction.js';
 import { otherRun, required, takeSigned } from '../signed.js';
 import { orderState } from './show.js';
-import { isReset, type OrderRun } from './state.js';
+import { isReset, mayHaveSent, type OrderRun } from './state.js';
 
 /** Longest wait for the answer of a create that a worker had when the hold came. */
 const UNDER_WAY_MS = 8_000;
 
-const HELD_IF_NOT = 'If it was not, it is held: look at its state in a minute';
+const HELD_IF_NOT = 'it may have been sent. If it was not, it is held: look at its state in a minute';
 const NOT_HELD = 'Nothing is held. Cancel it: then nothing more is sent without a decision';
 
 /** Sets the update that holds an unsent order until a person releases or refuses it. */
@@ -23,8 +23,8 @@ export function setHold(run: OrderRun): void {
     description: 'Holds an order that is not sent yet. Then decide: release or refuse. {"by", "reason"}',
     validator: (raw) => {
       const sent = withoutNulls(raw);
-      // Only here: a replay asks no validator, so a reset run takes the hold of the run before.
-      const reason = refusal(run, sent) ?? (isReset() ? mayBeSent(run) : undefined) ?? otherRun(sent);
+      // A reset repeats the hold of the run before, which its caller named.
+      const reason = refusal(run, sent) ?? (isReset() ? undefined : otherRun(sent));
       if (reason) refuse(reason);
     },
   });
@@ -34,16 +34,12 @@ function refuse(reason: string): never {
   throw ApplicationFailure.nonRetryable(reason, 'Refused');
 }
 
-const isHeld = ({ facts }: OrderRun): boolean => facts.blocked?.by === 'hold';
-const mayBeSent = (run: OrderRun): string => `it may have been sent. ${isHeld(run) ? HELD_IF_NOT : NOT_HELD}`;
-
 const refusal = (run: OrderRun, sent: BatchInstruction | undefined): string | undefined =>
-  sentAlready(run) ?? (isHeld(run) ? 'it is held already' : instructionProblem(sent));
+  sentAlready(run) ?? (isHeld(run.facts) ? 'it is held already' : instructionProblem(sent));
 
 function sentAlready(run: OrderRun): string | undefined {
   if (run.phase === 'done' || run.failure) return 'it has ended';
-  if (run.order) return `it was sent: the service has it as order ${run.order.order_uuid}. ${NOT_HELD}`;
-  return wasEverInDoubt(run.facts) ? mayBeSent(run) : undefined;
+  return run.order && `it was sent: the service has it as order ${run.order.order_uuid}. ${NOT_HELD}`;
 }
 
 async function takeHold(run: OrderRun, { signature, by, reason, runId }: BatchInstruction): Promise<OrderState> {
@@ -57,7 +53,8 @@ async function takeHold(run: OrderRun, { signature, by, reason, runId }: BatchIn
   // A worker that has the create finds the hold right before it sends, or has sent already.
   const isOver = () => !run.isAttempting || run.failure !== undefined;
   if (!isOver()) await condition(isOver, UNDER_WAY_MS, { summary: 'Was it sent before the hold?' });
-  const late = sentAlready(run) ?? (run.isAttempting ? mayBeSent(run) : undefined);
+  // The hold counts also in doubt: once absence is proven, a person has to release it.
+  const late = sentAlready(run) ?? (run.isAttempting || mayHaveSent(run) ? HELD_IF_NOT : undefined);
   if (late) refuse(late);
   return orderState(run);
 }
