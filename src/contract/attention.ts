@@ -29,7 +29,7 @@ export const ATTENTION_WORDS = {
   },
   'not-sent': {
     never: `${NOT_AGAIN}: this one can still be sent.`,
-    todo: `If the payment is still wanted, correct what the reason names, then choose resend. If it is not, choose close-absent. ${OR_WAIT}`,
+    todo: `Ask whoever started this order whether it is still wanted. If it is, correct what *Why* names, then choose resend. If it is not, choose close-absent. ${OR_WAIT}`,
   },
   held: {
     never: `${NOT_AGAIN}: once released, both would be paid.`,
@@ -45,11 +45,11 @@ export const ATTENTION_WORDS = {
   },
   policy: {
     never: `${NOT_AGAIN}: once approved, both would be paid.`,
-    todo: `Ask whoever started this order why it has to break these rules. If it must be paid, choose approve, otherwise refuse. ${OR_WAIT}`,
+    todo: `Ask whoever started this order why it has to break these rules. If it must be paid, choose approve, otherwise refuse. Nobody may approve their own order. ${OR_WAIT}`,
   },
   conflict: {
     never: `${NOT_AGAIN}: the order that the service shows may be this payment.`,
-    todo: `Compare the values at the service. If the order shown is this payment, choose adopt: the worker then only follows it, and pays or refunds no rest of it. If it is another one, choose close-absent. ${OR_WAIT}`,
+    todo: `Ask the service who created the order shown, and whoever started this order which values are right. If it is this payment, even with another amount, choose adopt. If it is the payment of somebody else, choose close-absent. ${OR_WAIT}`,
   },
   'order-missing': {
     never: `${NOT_AGAIN}: the service showed it before.`,
@@ -61,18 +61,18 @@ export const ATTENTION_WORDS = {
   },
   'follow-up-open': {
     never: 'Never pay what is left by hand, nor under another order id: a follow-up may be paying it.',
-    todo: 'Wait: the follow-up is still looked up. Or choose accept, which cancels what was not sent yet.',
+    todo: 'Wait: as soon as the follow-up ends, this order ends by itself. Only if whoever started this order does not want the rest any more, choose accept: it cancels the follow-up if that was not sent yet.',
   },
   'account-not-served': {
     never: `${NOT_AGAIN} or account while it waits: as soon as a worker starts, this order is paid.`,
-    todo: 'Start a worker that serves {account}. Only if the account name is wrong and nothing was sent: *Request Cancellation*, wait until the order ends as `OrderCancelled`, then start it with the right account.',
+    todo: 'Ask whoever runs the workers to start one that serves {account}. Only if the account name is wrong and nothing was sent: *Request Cancellation*, wait until the order ends as `OrderCancelled`, then start it with the right account.',
   },
   'service-down': { never: CONTINUES, todo: 'Check the service and the network between it and the worker.' },
   'key-refused': { never: CONTINUES, todo: 'Correct the key and secret of {account}, then restart its workers.' },
   'service-silent': { never: CONTINUES, todo: 'Read the last failure of the pending activity.' },
   'other-account': {
     never: `${NOT_AGAIN} or account: it may exist where it was sent.`,
-    todo: 'Set the base URL or the key of {account} back: the order then continues within two minutes. Choose approve only if the service confirms that both are one account. If you cannot find out now, wait.',
+    todo: `Ask whoever changed the base URL or the key of {account} to set it back: the order then continues within two minutes. Choose approve only if the service confirms that both are one account, or that the other one has no such order. ${OR_WAIT}`,
   },
   'read-failed': { never: CONTINUES, todo: 'Read the failed activity in the history.' },
   'unknown-status': { never: CONTINUES, todo: 'Report the status to the developers.' },
@@ -85,7 +85,7 @@ export const ATTENTION_WORDS = {
   'below-minimum': { never: `${NOT_AGAIN}: only the rest named here is left.`, todo: 'Book the rest by hand.' },
   'changed-after-end': {
     never: 'Never pay this again, and pay nothing back, before you know what the service did.',
-    todo: 'Compare both states at the service, and correct by hand whatever used the earlier one.',
+    todo: `Ask the service why it changed, and where the money is now. Then correct by hand whatever used the earlier state, such as books or goods. Once that is done, choose accept. ${OR_WAIT}`,
   },
   'foreign-answer': {
     never: CONTINUES,
@@ -169,7 +169,8 @@ export const CLOSE_CONFLICT =
 /** Effects of `approve` and `resend` while the balance does not cover an order. */
 export const SEND_SHORT =
   'sends it now, although money seems to be missing: right only if you know that the balance is wrong';
-export const WAIT_FOR_FUNDS = 'sends nothing now; the worker sends it by itself as soon as the balance covers it';
+export const WAIT_FOR_FUNDS =
+  'lets it wait for money: sends nothing now; the worker sends it by itself as soon as the balance covers it';
 
 /** Effect of `accept` after a change that followed the end. */
 export const ACCEPT_CHANGE = 'records that you have seen the change; no money moves';

@@ -30,7 +30,7 @@ describe('the sum of a currency within a day', () => {
     expect((await first.result()).outcome).toBe('completed');
     const { orderId, handle } = await pay('40.01');
     const { attention } = await parkedFor(handle, 'usd per day: the total would be 100.01 usd');
-    expect(attention?.reason).toMatch(/\. Needs 1 approval, has 0: yours sends it$/);
+    expect(attention?.reason).toMatch(/\. Needs 1 approval, has 0: the next one sends it$/);
     expect(attention).toMatchObject({ code: 'policy', allowed: ['approve', 'refuse'] });
     expect(executions(lab, orderId)).toBe(0);
     const { handle: fits } = await pay('40');

@@ -224,6 +224,6 @@ function verdictOf(breaches: readonly Breach[]): CreateVerdict | undefined {
   if (refusing.length > 0) return { kind: 'stale', reason: `the policy refuses it: ${breachText(refusing)}` };
   const rules = [...new Map(breaches.map(({ rule, approvers }) => [rule, { rule, approvers }])).values()];
   const isOne = rules.every(({ approvers }) => approvers === 1);
-  const needed = isOne ? '. Needs 1 approval, has 0: yours sends it' : '';
+  const needed = isOne ? '. Needs 1 approval, has 0: the next one sends it' : '';
   return { kind: 'policy', reason: `${breachText(breaches)}${needed}`, rules };
 }

@@ -43,7 +43,6 @@ export function elsewhere(pin: SentTo, here: UsedAccount): Elsewhere | undefined
   const rotated = isSameUrl ? `, list ${fingerprintOf(pinned)} as a predecessor if the key was rotated` : '';
   const differs = `the order was sent to ${pinned}, but this worker uses ${id}: nothing is sent until that is resolved`;
   const back = `Set base URL and key of account ${name} back${rotated}`;
-  const approve = 'or approve if both are the same account, or if nothing came of the order at the other one';
-  const means = `Then only ${id} is asked, and the order may be sent there: if it exists at the other one, it is paid twice`;
-  return { why: `${differs}. ${back}, ${approve}. ${means}`, here: { account: id } };
+  const means = `After an approval only ${id} is asked, and the order may be sent there: if it exists at the other one, it is paid twice`;
+  return { why: `${differs}. ${back}. ${means}`, here: { account: id } };
 }

@@ -158,7 +158,7 @@ const progressed = ({ rows }: BatchPlan, { taken, open, outcomes }: BatchProgres
   table(['rows', 'taken', 'open', ...Object.keys(outcomes)], [[rows, taken, open.length, ...Object.values(outcomes)]]);
 
 const whereToLook = ({ batchId }: BatchRun): string =>
-  `Its orders: \`PaymentBatchId = "${batchId}"\`; those that wait for a person: \`… AND PaymentNeedsAttention = true\`. Rows whose order was there before are found by the batch that began it.`;
+  `To list its orders, filter by \`PaymentBatchId = "${batchId}"\`; with \` AND PaymentNeedsAttention = true\`, those that wait for a person. An order that another batch began is listed there.`;
 
 const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

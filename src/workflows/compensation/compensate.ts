@@ -24,7 +24,7 @@ import {
   nextMove,
   remainderDoubts,
 } from './next-move.js';
-import { actionsOf, chooseOffer, describeOffer } from './offers.js';
+import { actionsOf, chooseOffer } from './offers.js';
 import { followExisting, sendFollowUp } from './send-follow-up.js';
 import { PAID_IN_PART } from './table.js';
 
@@ -108,12 +108,9 @@ async function askPerson(
     ({ kind, amount, currency }) => `${kind} ${amount} ${currency}`,
   );
   const [happened, left] = why === PAID_IN_PART && offers.length > 0 ? [paidInPart(assessment), []] : [why, shown];
-  const possible = offers.length > 0 ? [`possible: ${offers.map(describeOffer).join(', ')}`] : [];
   const costs = new Set(offers.flatMap(({ move }) => followUpCosts(c, move)));
   const cancelled = run.facts.cancelled && why !== CANCELLED_BEFORE_SEND ? [WAS_CANCELLED] : [];
-  const reason = [happened, ...cancelled, ...left, ...possible, ...costs, ...doubts, ...sentDoubts, ...found].join(
-    '; ',
-  );
+  const reason = [happened, ...cancelled, ...left, ...costs, ...doubts, ...sentDoubts, ...found].join('; ');
   const decision = await park(run, { code: 'remainder', reason, allowed: actionsOf(offers), offers });
   enterPhase(run, 'compensating', 'what was decided');
   if (decision.action === 'accept') return { accepted: decision };

@@ -4,7 +4,9 @@ import { lookUp } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
 import { enterPhase, type ParkQuestion, parkUnless } from '../order/show.js';
 import { type OrderRun, showsNone } from '../order/state.js';
+import { timeShown } from '../show.js';
 import { type Outcome, record } from './apply-outcome.js';
+import { startsAtMs } from './attempt.js';
 import { CALLED_BACK, HIDES, NONE_LATER } from './closed-as.js';
 import { outcomeOf } from './decided.js';
 import { type Absence, isFollowable, isPlaceUnknown, type Seen, seenIn, wasEverInDoubt } from './facts.js';
@@ -79,7 +81,7 @@ function askedAbout(run: OrderRun, about: Question): ParkQuestion {
       return { code: 'order-missing', reason, allowed: ['adopt', 'close-absent'], candidates };
     }
     case 'late': {
-      const reason = `nothing was sent: ${TIME_HAS_PASSED}`;
+      const reason = `nothing was sent: ${timeHasPassed(run)}`;
       return { code: 'not-sent', reason, allowed: ['resend', 'close-absent'] };
     }
     case 'notSent': {
@@ -99,7 +101,8 @@ function askedAbout(run: OrderRun, about: Question): ParkQuestion {
   }
 }
 
-const TIME_HAS_PASSED = 'the time that it was to start at has passed';
+const timeHasPassed = (run: OrderRun): string =>
+  `the time that it was to start at has passed (${timeShown(new Date(startsAtMs(run)).toISOString())})`;
 const OVER = 'its latest send time is over, so nothing is sent any more';
 
 /** Returns everything that speaks against another send. */
@@ -109,7 +112,7 @@ function uncertainty(run: OrderRun, { doubt, control }: Absence): string {
     `${doubt.said}, and ${showsNone(run)}`,
     callback === 'none' ? '' : CALLED_BACK,
     isCancelled ? '; it was cancelled' : '',
-    late === undefined ? '' : `; ${late === 'over' ? OVER : TIME_HAS_PASSED}`,
+    late === undefined ? '' : `; ${late === 'over' ? OVER : timeHasPassed(run)}`,
     !isPlaceUnknown(run.facts) ? '' : refused ? EARLIER_PLACE_UNKNOWN : PLACE_UNKNOWN,
     isFollowUp(run) && everDoubted.some(({ cause }) => cause === 'reset')
       ? '; another follow-up may have been sent in its place since'

@@ -74,7 +74,7 @@ function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInp
     account: run.account,
     input: run.input,
     firstExecutionRunId: workflowInfo().firstExecutionRunId,
-    startedAtMs: startedAtMs(),
+    startedAtMs: workflowInfo().startTime.getTime(),
     permission,
     ...(permission === 'absent' && absence && { provenIn: absence.readIn }),
     ...(run.sentTo && { sentTo: run.sentTo }),
@@ -205,12 +205,12 @@ export function doubtOfReset({ sentTo, input, facts }: OrderRun): Doubt {
 const askedDelayMinutes = ({ request }: OrderRun): number | undefined =>
   'delay_order_for_minutes' in request ? request.delay_order_for_minutes : undefined;
 
-/** Start of the run; a reset keeps it. */
-const startedAtMs = (): number => workflowInfo().startTime.getTime();
+/** Time at which a delayed order starts. A reset keeps the start of the run. */
+export const startsAtMs = (run: OrderRun): number =>
+  workflowInfo().startTime.getTime() + (askedDelayMinutes(run) ?? 0) * 60_000;
 
 /** Returns the milliseconds until a delayed order starts, by the Temporal server's clock. */
-export const untilDelayedStartMs = (run: OrderRun): number =>
-  Math.max(0, startedAtMs() + (askedDelayMinutes(run) ?? 0) * 60_000 - Date.now());
+export const untilDelayedStartMs = (run: OrderRun): number => Math.max(0, startsAtMs(run) - Date.now());
 
 export const delayHasPassed = (run: OrderRun): boolean =>
   (askedDelayMinutes(run) ?? 0) > 0 && untilDelayedStartMs(run) === 0;

@@ -102,7 +102,7 @@ function adoptions({ parked: { candidates } }: Asking): Variant[] {
 }
 
 const adoptionOf = ({ order_uuid: orderUuid, differences }: Candidate): string =>
-  `follows order ${orderUuid}${differences ? ` as ours although it differs in ${differences.join(', ')}; no follow-up is sent for it` : ''}`;
+  `follows order ${orderUuid}${differences ? ` as ours although it differs in ${differences.join(', ')}: what it pays counts as this payment, and no rest is paid or taken back` : ''}`;
 
 function wayOf({ move, amount, currency, names }: Offer): Variant {
   const { kind, as } = move;

@@ -67,8 +67,11 @@ function decided({ decisions }: OrderRun): string[] {
 /** Returns whether money was sent. Nothing is sent for a receipt. */
 function known(run: OrderRun): string[] {
   const { order, attention } = run;
-  if (order) return [`**At the service**: \`${order.status}\`, order \`${order.order_uuid}\``];
-  if (parseReceivedWorkflowId(workflowInfo().workflowId) || ofEnded()) return [];
+  const { workflowId } = workflowInfo();
+  const isReceipt = parseReceivedWorkflowId(ofEnded()?.ended ?? workflowId) !== undefined;
+  const shown = order && `\`${order.status}\`, order \`${order.order_uuid}\``;
+  if (shown) return [isReceipt ? `**At the service**: ${shown}` : `**Sent**: yes. The service shows ${shown}`];
+  if (isReceipt || ofEnded()) return [];
   if (mayHaveSent(run)) return [`**Sent**: ${SENT_WORDS.perhaps}`];
   // The attempt stays queued, and its attention stays until it has ended.
   if (attention?.code === 'account-not-served') return [`**Sent**: ${SENT_WORDS.unlessTaken}`];

@@ -28,11 +28,11 @@ describe('is asked about', () => {
       PINNED,
       `${ONE}#${NEXT}`,
       undefined,
-      /back, list a{16} as a predecessor if the key was rotated, or/,
+      /back, list a{16} as a predecessor if the key was rotated\. After an approval/,
     ],
     ['another key with other predecessors', PINNED, `${ONE}#${NEXT}`, ['cccccccccccccccc'], /as a predecessor/],
-    ['another URL', PINNED, `${TWO}#${KEY}`, undefined, /uses https:\S+\/two#a{16}: .* back, or approve if/],
-    ['another URL and key', PINNED, `${TWO}#${NEXT}`, [KEY], /back, or approve if both are the same account/],
+    ['another URL', PINNED, `${TWO}#${KEY}`, undefined, /uses https:\S+\/two#a{16}: .* back\. After an approval/],
+    ['another URL and key', PINNED, `${TWO}#${NEXT}`, [KEY], /back\. After an approval only .* is asked/],
   ])('%s', ([, pin, id, predecessors, why]) => {
     const found = judge(pin, id, predecessors);
     expect(found).toMatchObject({ here: { account: id }, why: expect.stringMatching(why) });

@@ -152,7 +152,8 @@ describe.concurrent('by decision', () => {
       order: TWO_CARDS,
       compensation: 'finish',
     });
-    expect((await parkedFor(handle)).attention?.reason).toContain('(5 usd, needs wallet_details)');
+    const { decisions } = await parkedFor(handle);
+    expect(decisions).toContainEqual(expect.objectContaining({ amount: '5', needs: 'wallet_details' }));
     const cards = [{ amount: '4.5', wallet: '5555555555554444' }];
     await expect(decideNow(handle, 'finish')).rejects.toThrow('at most 5 usd');
     const tooMuch = [{ amount: '5.01', wallet: '5555555555554444' }];

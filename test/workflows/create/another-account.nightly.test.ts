@@ -49,7 +49,7 @@ const CASES = [
     title: 'another key and URL, and balances are not to be had',
     place: PLACES.otherBoth,
     faults: NO_BALANCES,
-    says: /Set base URL and key of account default back, or approve if/,
+    says: /Set base URL and key of account default back\. After an approval only/,
   },
 ];
 
@@ -95,7 +95,7 @@ describe('where nothing says that it is the same account, a person confirms it o
     const accounts = await openTwoAccounts(SETTLE_MS);
     const handle = await sendUnseen(accounts);
     await accounts.workAt(place);
-    const { attention } = await attentionSays(handle, /or approve if both are the same account/);
+    const { attention } = await attentionSays(handle, /After an approval only/);
     expect(attention?.allowed).toEqual(['approve']);
     await decideNow(handle, 'approve');
     const decisions = [expect.objectContaining({ action: 'approve', by: 'ann' })];
@@ -128,7 +128,7 @@ test('a permitted re-send is worth nothing at a place that was confirmed after i
   const resent = decideNow(handle, 'resend');
   await workAt(PLACES.moved);
   await resent;
-  await attentionSays(handle, /or approve if both are the same account/);
+  await attentionSays(handle, /After an approval only/);
   expect((await handle.state()).phase).toBe('uncertain');
   await decideNow(handle, 'approve');
   await parkedFor(handle, 'the service shows no such order');
@@ -177,7 +177,7 @@ test('an order that is followed while its base URL moves: its callback asks a pe
   await workAt(PLACES.first);
   await handle.created();
   await workAt(PLACES.moved);
-  await attentionSays(handle, /or approve if both are the same account/);
+  await attentionSays(handle, /After an approval only/);
   expect(await handle.state()).toMatchObject({ phase: 'following', attention: { allowed: ['approve'] } });
   await decideNow(handle, 'approve');
   expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });

@@ -161,7 +161,7 @@ describe.concurrent('what the page of a stuck order holds to be pasted', () => {
     const { handle: half } = await startSteered(lab, 'withdraw', { marker: HALF, compensation: 'ask' });
     await parkedFor(half);
     expect(await detailsOf(lab, half)).toMatch(
-      /^\*\*At the service\*\*: `completed_partially`, order `[\da-f-]{36}`$/m,
+      /^\*\*Sent\*\*: yes. The service shows `completed_partially`, order `[\da-f-]{36}`$/m,
     );
   });
 
@@ -189,7 +189,7 @@ test('an order whose account another worker may serve: the approval that its pag
   await accounts.workAt(PLACES.first);
   await handle.created();
   await accounts.workAt(PLACES.moved);
-  await attentionSays(handle, /back, or approve if/);
+  await attentionSays(handle, /back\. After an approval only/);
   const found = pasteableIn(await detailsOf(accounts.lab, handle));
   expect(found.map(({ update }) => update)).toEqual(['approve']);
   await paste(accounts.lab, handle, 'decide', filledIn(found[0]?.json ?? ''));
