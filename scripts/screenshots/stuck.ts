@@ -127,7 +127,7 @@ async function startShort({ client, batchDir }: StuckPlace): Promise<string> {
 async function startHeld(place: StuckPlace): Promise<string> {
   const about = { whenShort: 'wait', about: 'Invoice 5512', reference: 'inv/5512' } as const;
   const handle = await startOrder(place, 'invoice-5512', { account: 'gb', amount: '900', ...about });
-  const untilMs = Date.now() + 60_000;
+  const untilMs = Date.now() + 180_000;
   while (!(await handle.state()).waitingFor.includes('missing')) {
     if (Date.now() > untilMs) throw new Error(`${handle.orderId} does not wait for funds`);
     await sleep(100);

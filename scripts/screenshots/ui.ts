@@ -8,7 +8,7 @@ const LIST_VIEW = { width: 1600, height: 900 };
 /** High enough for all that stands on a page to be pasted. */
 const PAGE_VIEW = { width: 1440, height: 1080 };
 /** A picture that weighs more makes the repository heavy without saying more. */
-const MAX_BYTES = 240_000;
+const MAX_BYTES = 250_000;
 
 /** Which run of which workflow. */
 export interface RunOf {
