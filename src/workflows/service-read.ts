@@ -9,8 +9,11 @@ import { checkedAccount } from './identity.js';
 /** Maximum wait: a person or program waits for the answer. */
 const ANSWER_WITHIN = '60s';
 
-/** Runs one signed read for callers without secrets. Returns the answer's `data`. */
-export async function serviceRead(input: ServiceReadInput): Promise<unknown> {
+/**
+ * Runs one signed read for callers without secrets, and returns the answer's `data`. Without input,
+ * it reads the balances of the account `default`, as the gate of a roll-out.
+ */
+export async function serviceRead(input: ServiceReadInput = { read: 'balances' }): Promise<unknown> {
   const account = checkedAccount(input);
   const { readService } = proxyActivities<Activities>({
     ...readOnly(account),

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Payload } from '@temporalio/common';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { DECIDE_UPDATE, ORDER_CALLBACK_SIGNAL, ORDERS_TASK_QUEUE, searchAttribute } from '../../src/contract/names.js';
+import {
+  DECIDE_UPDATE,
+  ORDER_CALLBACK_SIGNAL,
+  ORDERS_TASK_QUEUE,
+  SERVICE_READ_WORKFLOW,
+  searchAttribute,
+} from '../../src/contract/names.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId, useLab } from '../support/lab.js';
 import { plain, type Rogue, rogueAt, updatesIn } from './rogue.fixture.js';
@@ -42,6 +48,22 @@ describe.concurrent('whoever reaches Temporal without a key', () => {
     const { typedSearchAttributes, status } = await handle.describe();
     expect(status.name).toBe('FAILED');
     expect(typedSearchAttributes.get(searchAttribute.needsAttention)).toBe(true);
+  });
+
+  test('has a signed read made without input, the gate of a roll-out, and cannot read its answer', async () => {
+    const started = async (args: unknown[]) => {
+      const workflowId = `test-${randomUUID()}`;
+      const handle = await rogue.client.workflow.start(SERVICE_READ_WORKFLOW, {
+        ...{ workflowId, taskQueue: ORDERS_TASK_QUEUE, args },
+      });
+      const status = async () => (await handle.describe()).status.name;
+      await vi.waitUntil(async () => (await status()) !== 'RUNNING', { timeout: 60_000, interval: 100 });
+      const ended = (await rogue.historyOf(workflowId)).at(-1)?.workflowExecutionCompletedEventAttributes;
+      const encodings = ended?.result?.payloads?.map(({ metadata }) => `${Buffer.from(metadata?.encoding ?? [])}`);
+      return { status: await status(), encodings };
+    };
+    expect(await started([])).toEqual({ status: 'COMPLETED', encodings: ['binary/encrypted'] });
+    expect(await started([{ read: 'balances' }])).toMatchObject({ status: 'FAILED' });
   });
 
   test('decides no parked order', async () => {
