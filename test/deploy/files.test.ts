@@ -1,41 +1,9 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import { NAMES, settingOf, sourcesOf } from '../../src/config/settings.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
-
-const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
-const read = (path: string) => readFile(`${DEPLOY}${path}`, 'utf8');
-
-type Container = {
-  image: string;
-  args: string[];
-  securityContext: object;
-  resources?: object;
-  ports?: { name: string }[];
-  readinessProbe?: { httpGet: { path: string; port: string }; timeoutSeconds: number };
-  livenessProbe?: { httpGet: { path: string; port: string } };
-};
-type Named = { kind: string; metadata: { name: string }; data?: Record<string, string> };
-type PodSpec = {
-  terminationGracePeriodSeconds: number;
-  automountServiceAccountToken: boolean;
-  securityContext: object;
-  containers: Container[];
-  initContainers?: Container[];
-  volumes: { secret?: { defaultMode: number } }[];
-};
-type Deployment = Named & { spec: { template: { metadata: { labels: object }; spec: PodSpec } } };
-
-async function objects(): Promise<(Named & { spec?: { selector?: object } })[]> {
-  const { resources } = parse(await read('kubernetes/kustomization.yaml'));
-  const texts = await Promise.all(resources.map((name: string) => read(`kubernetes/${name}`)));
-  return texts.flatMap((text) => parseAllDocuments(text).map((document) => document.toJS()));
-}
-
-const deployments = async () => (await objects()).filter(({ kind }) => kind === 'Deployment') as Deployment[];
+import { DEPLOY, mapsOf, read } from './kubernetes.fixture.js';
 
 /** Names of settings that no program knows. */
 function unknown(names: readonly string[], reader: string): string[] {
@@ -43,60 +11,8 @@ function unknown(names: readonly string[], reader: string): string[] {
   return names.filter((name) => !known.includes(name) && !/^(TEMPORAL_(ADDRESS|NAMESPACE|TLS)|NODE_ENV)$/.test(name));
 }
 
-test('every file of Kubernetes is applied, and no two objects of a kind share a name', async () => {
-  const files = (await readdir(`${DEPLOY}kubernetes`)).filter((name) => name !== 'kustomization.yaml');
-  const { resources } = parse(await read('kubernetes/kustomization.yaml'));
-  expect([...resources].sort()).toEqual(files.sort());
-  const names = (await objects()).map(({ kind, metadata: { name } }) => `${kind} ${name}`);
-  expect(new Set(names).size).toBe(names.length);
-});
-
-test('pods are not root, write nowhere but on volumes, end within their grace, and read secrets that are files', async () => {
-  const all = await deployments();
-  expect(all.map(({ metadata }) => metadata.name)).toEqual(['worker', 'receiver', 'api', 'codec']);
-  for (const { spec } of all) {
-    const pod = spec.template.spec;
-    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(60);
-    expect(pod.automountServiceAccountToken).toBe(false);
-    expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000, fsGroup: 1000 });
-    expect(pod.volumes.flatMap(({ secret }) => secret?.defaultMode ?? [])).toEqual([0o400]);
-    for (const container of [...pod.containers, ...(pod.initContainers ?? [])]) {
-      expect(container.image).toBe('payment-orders');
-      expect(container.securityContext).toEqual({
-        allowPrivilegeEscalation: false,
-        readOnlyRootFilesystem: true,
-        capabilities: { drop: ['ALL'] },
-      });
-    }
-    const [main] = pod.containers;
-    expect(main?.resources).toMatchObject({ limits: { memory: '512Mi' } });
-    expect(main?.readinessProbe?.httpGet.path).toBe('/readyz');
-    expect(main?.livenessProbe?.httpGet.path).toBe('/healthz');
-    expect(main?.readinessProbe?.timeoutSeconds).toBe(5);
-    expect(main?.ports?.map(({ name }) => name)).toContain(main?.readinessProbe?.httpGet.port);
-  }
-});
-
-test('budgets and services select the pods of the deployment that they are named after', async () => {
-  const labels = new Map(
-    (await deployments()).map(({ metadata, spec }) => [metadata.name, spec.template.metadata.labels]),
-  );
-  const selecting = (await objects()).filter(({ kind }) => /^(PodDisruptionBudget|Service)$/.test(kind));
-  expect(selecting).toHaveLength(7);
-  for (const { kind, metadata, spec } of selecting) {
-    const selector = spec?.selector as { matchLabels?: object };
-    expect(kind === 'Service' ? selector : selector.matchLabels, `${kind} ${metadata.name}`).toEqual(
-      labels.get(metadata.name),
-    );
-  }
-});
-
 test('settings of Kubernetes, compose and systemd are such as their programs know', async () => {
-  const maps = new Map(
-    (await objects()).flatMap(({ kind, metadata, data }) =>
-      kind === 'ConfigMap' ? [[metadata.name, data ?? {}]] : [],
-    ),
-  );
+  const maps = await mapsOf('overlays/worker-controller');
   const { services } = parse(await read('compose.yaml'), { merge: true });
   for (const [name, reader] of [
     ['worker', 'W'],
@@ -118,57 +34,6 @@ test('the namespace gets the search attributes that the product needs, by their 
   expect((await read('temporal/search-attributes')).trim().split('\n').sort()).toEqual(spelt.sort());
 });
 
-interface Peer {
-  ipBlock?: { cidr: string };
-  namespaceSelector?: { matchLabels: Record<string, string> };
-}
-type Rule = { to?: Peer[]; from?: Peer[]; ports: { protocol: string; port: number | string }[] };
-type Policy = Named & {
-  spec: {
-    podSelector: { matchLabels?: Record<string, string>; matchExpressions?: { key: string; values: string[] }[] };
-    policyTypes: string[];
-    ingress?: Rule[];
-    egress?: Rule[];
-  };
-};
-
-test('network policies let each pod reach what docs/trust.md says, and nothing else', async () => {
-  const policies = (await objects()).filter(({ kind }) => kind === 'NetworkPolicy') as Policy[];
-  const denial = policies.find(({ metadata }) => metadata.name === 'nothing-else');
-  expect(denial?.spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
-  const portsOf = (app: string, way: 'ingress' | 'egress') =>
-    policies
-      .filter(({ spec }) =>
-        [spec.podSelector.matchLabels?.app, ...(spec.podSelector.matchExpressions?.[0]?.values ?? [])].includes(app),
-      )
-      .flatMap(({ spec }) => spec[way] ?? [])
-      .flatMap(({ ports, ...peers }) => {
-        // A rule without a peer or a port would let everybody through.
-        expect((peers.to ?? peers.from)?.length).toBeGreaterThan(0);
-        expect(ports.length).toBeGreaterThan(0);
-        return ports.map(({ port }) => port);
-      });
-  expect([...new Set(portsOf('payment-orders-worker', 'egress'))]).toEqual([53, 7233, 443]);
-  expect([...new Set(portsOf('payment-orders-receiver', 'egress'))]).toEqual([53, 7233]);
-  expect([...new Set(portsOf('payment-orders-api', 'egress'))]).toEqual([53, 7233]);
-  expect(portsOf('payment-orders-codec', 'egress')).toEqual([]);
-  expect(portsOf('payment-orders-worker', 'ingress')).toEqual(['metrics']);
-  expect(portsOf('payment-orders-receiver', 'ingress')).toEqual(['http', 'metrics']);
-  expect(portsOf('payment-orders-api', 'ingress')).toEqual(['http', 'metrics']);
-  expect(portsOf('payment-orders-codec', 'ingress')).toEqual(['http']);
-  for (const { metadata, spec } of policies) {
-    const rules = [...(spec.ingress ?? []), ...(spec.egress ?? [])];
-    expect(spec.policyTypes, metadata.name).toEqual(
-      metadata.name === 'nothing-else' ? ['Ingress', 'Egress'] : [spec.ingress ? 'Ingress' : 'Egress'],
-    );
-    // Addresses to fill in are those reserved for documentation.
-    const blocks = rules
-      .flatMap(({ to = [], from = [] }) => [...to, ...from])
-      .flatMap(({ ipBlock }) => ipBlock?.cidr ?? []);
-    for (const cidr of blocks) expect(cidr).toMatch(/^(192\.0\.2|203\.0\.113|198\.51\.100)\.0\/24$/);
-  }
-});
-
 interface ComposeService {
   networks: string[];
   cap_drop: string[];
@@ -179,6 +44,8 @@ interface ComposeService {
   mem_limit: string;
   ulimits: { core: number };
   ports?: string[];
+  profiles?: string[];
+  volumes?: string[];
   environment: Record<string, string>;
 }
 
@@ -229,6 +96,38 @@ test('containers share a network only where docs/trust.md lets one reach the oth
     // A published port of an internal network is not reachable.
     if (ports) expect(names.some((name) => !networks[name]?.internal)).toBe(true);
   }
+});
+
+test('the monitoring of compose runs if asked for, scrapes what the alerts name, and shows the dashboard to all, changes to none', async () => {
+  const { services } = await compose();
+  const monitoring = Object.entries(services).filter(([, { profiles = [] }]) => profiles.includes('monitoring'));
+  expect(monitoring.map(([name]) => name)).toEqual(['prometheus', 'grafana', 'otel-collector']);
+  for (const [, { volumes = [] }] of monitoring) {
+    for (const [, path] of volumes.join(' ').matchAll(/\.\/(\S+?):/g)) expect(await read(`${path}`)).not.toBe('');
+  }
+  const { rule_files, scrape_configs } = parse(await read('monitoring/prometheus.yml'));
+  expect(rule_files).toEqual(['alerts.yml']);
+  for (const { job_name: job, dns_sd_configs } of scrape_configs) {
+    const name = job.replace('payment-orders-', '');
+    const { networks, environment } = services[name] as ComposeService;
+    expect(networks).toContain('metrics');
+    expect(dns_sd_configs).toMatchObject([{ names: [name], port: Number(environment.METRICS_ADDRESS?.split(':')[1]) }]);
+  }
+  const { environment, volumes } = services.grafana as ComposeService;
+  expect(environment).toMatchObject({
+    GF_AUTH_ANONYMOUS_ORG_ROLE: 'Viewer',
+    GF_AUTH_DISABLE_LOGIN_FORM: 'true',
+    GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION: 'true',
+  });
+  const [{ options }] = parse(await read('monitoring/grafana/dashboards.yaml')).providers;
+  expect(volumes).toContain(`./monitoring/dashboard.json:${options.path}/payment-orders.json:ro`);
+  const [{ type, url }] = parse(await read('monitoring/grafana/prometheus.yaml')).datasources;
+  expect([type, url]).toEqual(['prometheus', 'http://prometheus:9090']);
+  const { receivers, service } = parse(await read('monitoring/collector.yaml'));
+  expect(await read('worker.env.example')).toContain(
+    `http://otel-collector:${receivers.otlp.protocols.http.endpoint.split(':')[1]}`,
+  );
+  expect(service.pipelines.traces.receivers).toEqual(['otlp']);
 });
 
 test('the Web UI of compose is read-only unless deploy/.env says otherwise', async () => {
