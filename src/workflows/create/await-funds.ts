@@ -31,10 +31,10 @@ export async function awaitFunds(
     ...(run.input.whenShort === 'overtake' && { overtakes: true }),
   };
   const needed = `${amount} ${currency}`;
-  enterPhase(run, 'creating', `funds: it needs ${needed}`);
   setHandler(defineSignal<[FundsNews?]>(FUNDS_SIGNAL), (news) => hear(run, needed, news), {
     description: 'From the line of orders that wait for funds: what is missing, or that nothing is.',
   });
+  enterPhase(run, 'creating', `funds: it needs ${needed}`);
   const mayLeave = () => run.funds.isGranted === true || isOver();
   for (
     let waitMs = FIRST_WAIT_MS;

@@ -231,10 +231,9 @@ export function setOrder(run: OrderRun, ours: Ours): Order {
   run.failure = undefined;
   emit(run, 'order.created');
   // The run that held the approval of a recovered order is lost.
-  if (aboveCap !== undefined && !run.input.recovered) raiseAttention(run, 'over-cap', aboveCap);
-  else if (!acceptedDifferences && soft.length > 0) {
-    const form = `order ${order.order_uuid} is ours, and the service shows it in another form: ${soft.join(', ')}`;
-    raiseAttention(run, 'shown-otherwise', form);
-  }
+  const isAboveCap = aboveCap !== undefined && !run.input.recovered;
+  const form = `order ${order.order_uuid} is ours, and the service shows it in another form: ${soft.join(', ')}`;
+  const [code, reason] = isAboveCap ? (['over-cap', aboveCap] as const) : (['shown-otherwise', form] as const);
+  if (isAboveCap || (!acceptedDifferences && soft.length > 0)) raiseAttention(run, code, reason);
   return order;
 }
