@@ -45,7 +45,7 @@ const RULES: Record<Rule, (comment: Comment) => boolean> = {
   word: ({ text }) => WORDS.test(text),
 };
 
-/** Returns one line per rule for comments (`docs/changing.md`) that more comments break than before. */
+/** Returns one line per rule for comments (`CONTRIBUTING.md`) that more comments break than before. */
 export function englishProblems(sources: readonly SourceFile[]): string[] {
   const comments = sources.filter(({ path }) => path.startsWith('src/')).flatMap(commentsOf);
   return Object.entries(RULES).flatMap(([rule, breaks]) => {

@@ -9,11 +9,13 @@ import { NAMES } from '../../src/config/settings.js';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
 
-/** README and everything below `docs`, by path. */
+const OF_ROOT = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md'];
+
+/** The pages of the root and everything below `docs`, by path. */
 let pages: Map<string, string>;
 beforeAll(async () => {
   const names = await readdir(join(root, 'docs'), { recursive: true });
-  const paths = ['README.md', ...names.filter((name) => name.endsWith('.md')).map((name) => join('docs', name))];
+  const paths = [...OF_ROOT, ...names.filter((name) => name.endsWith('.md')).map((name) => join('docs', name))];
   pages = new Map(await Promise.all(paths.map(async (path): Promise<[string, string]> => [path, await read(path)])));
 });
 
