@@ -62,7 +62,7 @@ async function copyTypes(dist: string, folder: string): Promise<Set<string>> {
 
 /** Makes the package.json. Throws if a package is named that `payment-orders` does not bring. */
 function manifest(main: PackageJson & Record<string, unknown>, packages: readonly string[]): object {
-  const { version, license, engines, dependencies, peerDependencies } = main;
+  const { version, license, private: isPrivate, repository, bugs, engines, dependencies, peerDependencies } = main;
   const names = packages.filter((name) => !name.startsWith('node:'));
   // The declarations of the library and of the SDK use them.
   const types = Object.keys(dependencies).filter((name) => name.startsWith('@types/'));
@@ -75,7 +75,9 @@ function manifest(main: PackageJson & Record<string, unknown>, packages: readonl
     version,
     description: 'Starts and follows payment orders on Temporal: the library of payment-orders, without its worker',
     license,
-    private: true,
+    private: isPrivate,
+    repository,
+    bugs,
     type: 'commonjs',
     engines,
     main: 'index.js',
