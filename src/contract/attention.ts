@@ -29,7 +29,7 @@ export const ATTENTION_WORDS = {
   },
   'not-sent': {
     never: `${NOT_AGAIN}: this one can still be sent.`,
-    todo: `Ask whoever started this order whether it is still wanted. If it is, correct what *Why* names, then choose resend. If it is not, choose close-absent. ${OR_WAIT}`,
+    todo: `Ask whoever started this order whether it is still wanted. If it is, correct what *Why* names (a time that has passed needs nothing), then choose resend. If it is not, choose close-absent. ${OR_WAIT}`,
   },
   held: {
     never: `${NOT_AGAIN}: once released, both would be paid.`,

@@ -86,7 +86,7 @@ test('workflows call only npm scripts that exist, and put no text of an event in
     for (const [, expression] of commands.matchAll(/\$\{\{ (.*?) \}\}/g)) expect(expression).toMatch(/^matrix\.\w+$/);
   }
   const commandsIn = (name: string) => commandsOf(workflows.get(name) as Workflow);
-  expect(commandsIn('ci.yml')).toEqual(['.ci/run']);
+  expect(commandsIn('ci.yml')).toEqual(['.ci/run', 'npm run validate:deploy']);
   expect(commandsIn('nightly.yml')).toContain('npm run nightly');
   expect(commandsIn('nightly.yml').filter((run) => run.startsWith('npm run chaos -- --orders 300'))).toHaveLength(3);
   expect(commandsIn('release.yml')).toEqual(expect.arrayContaining(['.ci/run', 'npm audit signatures']));

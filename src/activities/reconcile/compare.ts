@@ -126,7 +126,9 @@ export function unevenChanges(theirs: OrderListItem, nothingLeft: boolean): stri
   if (uneven.length === 0) return undefined;
   if (theirs.status === 'completed') return `completed, but its balance changes are ${uneven.join(', ')}`;
   const late = (theirs.status === 'canceled' || theirs.status === 'error') && nothingLeft;
-  return late ? `ended ${theirs.status} with nothing, but its balance changes are ${uneven.join(', ')}` : undefined;
+  return late
+    ? `ended ${theirs.status}, which should move nothing, but its balance changes are ${uneven.join(', ')}`
+    : undefined;
 }
 
 const netOf = ({ balance_changes: changes }: OrderListItem, currency: string): Big =>

@@ -92,7 +92,7 @@ function whatToDo(run: BatchRun): string[] {
 }
 
 const BEFORE_RESUME =
-  'Correct the cause, such as by paying in what is missing, then choose resume: nothing continues without it. If the rest is not wanted any more, choose stop.';
+  'Ask whoever ordered this batch whether the rest is still wanted. If it is, correct the cause, such as by paying in what is missing, then choose resume: nothing continues without it. If it is not, choose stop. If you cannot find out now, wait: nothing more is started.';
 
 /** Returns what to compare before an approval, who may approve, and until when. */
 function beforeApproval({ plan, input, batchId }: BatchRun): string {
@@ -108,12 +108,12 @@ function beforeApproval({ plan, input, batchId }: BatchRun): string {
   return [
     `Ask whoever ordered this batch whether ${plan?.rows} rows and ${sums?.join(', ')} are right, and compare the file by its sha256.`,
     `\`payment-orders batch rows ${batchId}\` lists the rows; the file has amounts and payees.`,
-    `${who} The plan expires at ${timeShown(expires.toISOString())}: then nothing is paid.`,
+    `${who} If nobody does before ${timeShown(expires.toISOString())}, the plan expires, and nothing is paid.`,
   ].join(' ');
 }
 
 const HOW =
-  'Then send the update (*More Actions*, *Send an Update*), with your own words in place of what stands in `<>`:';
+  'To decide, send the update (*More Actions*, *Send an Update*), with your own words in place of what stands in `<>`:';
 
 const WHILE_SENDING =
   'The updates `pause` and `stop` with `{"by": "<your name>", "reason": "<why>"}` end the sending of new rows.';

@@ -87,7 +87,7 @@ const WAITING = {
     },
     phase: 'awaitingApproval',
     pasted: ['approve', 'stop'],
-    says: /whether 2 rows and 25 usd are right.* Anybody but `\S+`, who started it, may approve\. The plan expires at (\S+ \S+) UTC/,
+    says: /whether 2 rows and 25 usd are right.* Anybody but `\S+`, who started it, may approve\. If nobody does before (\S+ \S+) UTC/,
   },
   'batch-paused': {
     start: () => {

@@ -197,6 +197,6 @@ test('the page of a batch that waits names the command, and holds only the stop'
   const { batch } = await waiting('page');
   const details = await detailsOf(lab, batch);
   expect(details).toContain(`\`payment-orders batch show ${batch.batchId}\` prints the command`);
-  expect(details).toContain('Two approvers of the account must sign. The plan expires at ');
+  expect(details).toContain('Two approvers of the account must sign. If nobody does before ');
   expect(pasteableIn(details).map(({ update }) => update)).toEqual(['stop']);
 });
