@@ -45,7 +45,7 @@ export const ATTENTION_WORDS = {
   },
   policy: {
     never: `${NOT_AGAIN}: once approved, both would be paid.`,
-    todo: `Ask whoever started this order why it has to break these rules. If it must be paid, choose approve, otherwise refuse. Nobody may approve their own order. ${OR_WAIT}`,
+    todo: `Ask whoever started this order why it has to break these rules. If it must be paid, choose approve, otherwise refuse. Whoever started it must not approve it. ${OR_WAIT}`,
   },
   conflict: {
     never: `${NOT_AGAIN}: the order that the service shows may be this payment.`,
