@@ -50,7 +50,7 @@ const independentSum = (orders: Iterable<Counted>, key: string, sinceMs: number)
   [...orders].reduce((sum, { atMs, spends }) => sum + (atMs > sinceMs ? (spends.get(key) ?? 0) : 0), 0);
 
 const PERIODS = [
-  { windowMs: DAY_MS, slackMs: DAY_MS + HOUR_MS },
+  { windowMs: DAY_MS, slackMs: HOUR_MS },
   { windowMs: 30 * DAY_MS, slackMs: DAY_MS + HOUR_MS },
 ];
 

@@ -239,7 +239,8 @@ export function prune(ledger: Ledger, nowMs: number): Ledger {
     for (const [hour, amount] of Object.entries(hours)) {
       const endsMs = (Number(hour) + 1) * HOUR_MS;
       if (endsMs < nowMs - KEPT_MS) continue;
-      const at = endsMs < nowMs - HOURLY_MS ? lastHourOf(Number(hour)) : Number(hour);
+      const last = lastHourOf(Number(hour));
+      const at = (last + 1) * HOUR_MS < nowMs - HOURLY_MS ? last : Number(hour);
       add(pruned, key, at * HOUR_MS, amount, 1);
     }
   }
