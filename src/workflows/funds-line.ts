@@ -66,7 +66,7 @@ function join(line: Line, place: Place | undefined): void {
   line.isChanged = true;
   const known = line.places.get(place.workflowId);
   // A reset order has forgotten that it has its funds.
-  if (known?.isFunded) void tell(line, known, {});
+  if (known?.isFunded && known.leftAtMs === undefined) void tell(line, known, {});
   else line.places.set(place.workflowId, { ...place, ...(known?.isTold && { isTold: true }) });
 }
 

@@ -90,7 +90,7 @@ export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
     case 'released':
       return without(facts, 'blocked', 'notSent');
     case 'awaits':
-      return facts.blocked ? { ...facts, blocked: { ...facts.blocked, waits: true } } : facts;
+      return facts.blocked && !isHeld(facts) ? { ...facts, blocked: { ...facts.blocked, waits: true } } : facts;
     case 'closing':
       return close(facts, outcome);
     case 'callback':

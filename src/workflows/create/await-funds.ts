@@ -52,18 +52,14 @@ export async function awaitFunds(
     await condition(mayLeave, Math.min(waitMs, untilLatestSendMs(run)), { summary: 'Until it asks for funds again' });
   }
   delete run.funds.short;
-  if (isOver()) {
-    // It waits for something else now, such as a person who holds it: younger orders go on.
-    await leave(run);
-    run.funds = {};
-  }
+  if (isOver()) await giveUpPlace(run);
   // Without funds, the next attempt ends it, since its latest send time is over.
   record(run, { kind: 'unblocked' });
 }
 
 function hear(run: OrderRun, needed: string, news: FundsNews | undefined): void {
   // A signal that was written without the payload keys.
-  if (!news || run.funds.isGranted) return;
+  if (!news || !run.funds.isInLine || run.funds.isGranted) return;
   const { missing, available, before = 0 } = news;
   if (missing === undefined) {
     run.funds.isGranted = true;
@@ -90,6 +86,16 @@ export async function leavingLine<T>(run: OrderRun, steps: () => Promise<T>): Pr
   } finally {
     if (run.funds.isInLine) await leave(run);
   }
+}
+
+/**
+ * Leaves the line while the order waits for something else, such as a person who holds it. What the
+ * line says from then on counts no more.
+ */
+export async function giveUpPlace(run: OrderRun): Promise<void> {
+  if (!run.funds.isInLine) return;
+  run.funds = {};
+  await leave(run);
 }
 
 async function leave({ account }: OrderRun): Promise<void> {

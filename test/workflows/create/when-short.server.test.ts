@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { FUNDS_SIGNAL } from '../../../src/contract/names.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId, useLab } from '../../support/lab.js';
@@ -7,6 +8,8 @@ import { decideNow, parkedFor } from '../compensation/parked-orders.fixture.js';
 /* The payouts of a test take their amount, 1.5 % and 0.50 from one currency, so that no other test uses its balance. */
 
 const lab = useLab({ sandbox: { settings: { overdraft: false } } });
+
+const ANN = { by: 'Ann Smith', reason: 'is the payee right?' };
 
 type Change = Pick<OrderInput, 'whenShort' | 'latestSend'> & { amount?: string };
 
@@ -127,7 +130,7 @@ describe('an order that the balance does not cover', () => {
       setBalance('50');
       const order = await start('held', { whenShort: 'wait' });
       await isShort(order);
-      await order.handle.hold({ by: 'Ann Smith', reason: 'is the payee right?' });
+      await order.handle.hold(ANN);
       setBalance('102');
       await parkedFor(order.handle, 'held by Ann Smith');
       await new Promise((resolve) => setTimeout(resolve, 3_000));
@@ -143,7 +146,7 @@ describe('an order that the balance does not cover', () => {
       await isShort(held);
       const young = await start('young', { whenShort: 'wait' });
       await isShort(young, '1 older orders wait before it');
-      await held.handle.hold({ by: 'Ann Smith', reason: 'is the payee right?' });
+      await held.handle.hold(ANN);
       await parkedFor(held.handle, 'held by Ann Smith');
       setBalance('102');
       expect(await young.handle.result()).toMatchObject({ outcome: 'completed' });
@@ -153,6 +156,37 @@ describe('an order that the balance does not cover', () => {
       setBalance('102');
       expect(await held.handle.result()).toMatchObject({ outcome: 'completed' });
       expect([creates(held.orderId), creates(young.orderId)]).toEqual([1, 1]);
+    });
+
+    test('gives its funds to younger ones if it is held after it got them', async () => {
+      setBalance('50');
+      const held = await start('granted', { whenShort: 'wait' });
+      await isShort(held);
+      const young = await start('young', { whenShort: 'wait' });
+      await isShort(young, '1 older orders wait before it');
+      await lab.orders.accounts.stop('default', ANN);
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      setBalance('102');
+      await isShort(held, 'is stopped');
+      await held.handle.hold(ANN);
+      await lab.orders.accounts.resume('default', ANN);
+      expect(await young.handle.result()).toMatchObject({ outcome: 'completed' });
+      expect(creates(held.orderId)).toBe(0);
+      await decideNow(held.handle, 'refuse');
+    });
+
+    test('looks at the balance again after a hold, whatever the line said meanwhile', async () => {
+      setBalance('50');
+      const order = await start('late-grant', { whenShort: 'wait' });
+      await isShort(order);
+      await order.handle.hold(ANN);
+      await parkedFor(order.handle, 'held by Ann Smith');
+      // The line may have given the funds just before it heard that the order left.
+      await lab.temporal.client.workflow.getHandle(order.handle.workflowId).signal(FUNDS_SIGNAL, {});
+      await decideNow(order.handle, 'release');
+      await isShort(order);
+      expect(creates(order.orderId)).toBe(0);
+      await order.handle.cancel();
     });
 
     test('is canceled by a cancel, and nothing is sent', async () => {
