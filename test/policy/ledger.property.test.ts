@@ -192,3 +192,16 @@ test('an order that asks twice counts once, and one in doubt counts in full', ()
   expect(judge(ledger, question('b'), START_MS + 3)).toEqual([{ index: 0, total: '120' }]);
   expect(judge(ledger, question('b'), START_MS + 25 * HOUR_MS)).toEqual([]);
 });
+
+test.each([25, 27, 40, 49, 80])(
+  'a sum of a day that passed %i hours ago is not spent again after the next run began',
+  (hours) => {
+    const ledger = openLedger();
+    const limits = [{ key: 'usd', windowMs: DAY_MS, max: '1000' }];
+    const ask = { orderId: 'a', spends: [['usd', '1000']] satisfies Spend[], limits, reserve: true };
+    expect(judge(ledger, ask, START_MS)).toEqual([]);
+    settle(ledger, { orderId: 'a', spends: ask.spends });
+    const nowMs = START_MS + hours * HOUR_MS;
+    expect(judge(prune(ledger, nowMs), { ...ask, orderId: 'b', reserve: false }, nowMs)).toEqual([]);
+  },
+);
