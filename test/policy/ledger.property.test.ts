@@ -177,6 +177,17 @@ test('another key of payees makes rules about payees hold orders, and no other r
   expect(prune(ledger, START_MS)).toMatchObject({ payeeKey: 'other', payeesLostUntilMs: START_MS });
 });
 
+test('another key of payees says that earlier payouts were not compared', () => {
+  const ledger = openLedger();
+  const limits = [{ same: ['payee:5:usd'], windowMs: DAY_MS }];
+  const ask = (payeeKey: string, reserve: boolean) =>
+    judge(ledger, { orderId: payeeKey, spends: [], limits, reserve, payeeKey }, START_MS);
+  expect(ask('one', true)).toEqual([]);
+  const lost = [{ index: 0, made: [], lostUntilMs: START_MS }];
+  // Also a dry run, before any order was sent by the new key.
+  for (const reserve of [false, true, false]) expect(ask('other', reserve)).toEqual(lost);
+});
+
 test('an order that asks twice counts once, and one in doubt counts in full', () => {
   const ledger = openLedger();
   const question = (orderId: string) => ({

@@ -145,18 +145,20 @@ export function judge(
   { orderId, spends, limits, reserve, payeeKey }: PolicyQuestion,
   nowMs: number,
 ): PolicyAnswer {
-  if (reserve && payeeKey !== undefined && payeeKey !== ledger.payeeKey) {
-    // Hashes by another key name other payees.
-    if (ledger.payeeKey !== undefined) ledger.payeesLostUntilMs = nowMs;
-    ledger.payeeKey = payeeKey;
-  }
+  const isOtherKey = payeeKey !== undefined && payeeKey !== ledger.payeeKey;
+  // Hashes by another key name other payees.
+  const lost = isOtherKey && ledger.payeeKey && { payeesLostUntilMs: nowMs, payoutsLostUntilMs: nowMs };
+  if (reserve && isOtherKey) Object.assign(ledger, lost, { payeeKey });
   const before = ledger.open[orderId];
   const own = (key: string) => sum(spends.flatMap(([one, amount]) => (one === key ? [decimal(amount)] : [])));
   const failed = limits.flatMap((limit, index): FailedLimit[] => {
     if ('paid' in limit) return ledger.paid[limit.paid] === undefined ? [{ index }] : [];
     const sinceMs = nowMs - limit.windowMs;
     if ('same' in limit)
-      return compare(ledger, limit.same, sinceMs, extendedOrderId(orderId)).map((one) => ({ index, ...one }));
+      return compare({ ...ledger, ...lost }, limit.same, sinceMs, extendedOrderId(orderId)).map((one) => ({
+        index,
+        ...one,
+      }));
     if (isOfPayee(limit.key) && (ledger.payeesLostUntilMs ?? 0) > sinceMs) return [{ index }];
     const reserved = before && (hourOf(before.atMs) + 1) * HOUR_MS > sinceMs ? before.spends : [];
     const twice = sum(reserved.flatMap(([key, amount]) => (key === limit.key ? [decimal(amount)] : [])));
