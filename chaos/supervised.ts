@@ -8,7 +8,7 @@ import { endWithParent } from '../scripts/temporal/watchdog.js';
 /** A process that ends by itself (Temporal was down when it started) is started again after this long. */
 const RESTART_AFTER_MS = 500;
 /** Longer than any start on a busy machine. */
-const READY_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = 180_000;
 /** Characters of the log that an error shows. */
 const LOG_TAIL = 2_000;
 /** Enough once nothing is in flight; what is in flight after Ctrl-C does not matter. */

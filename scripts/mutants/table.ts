@@ -54,7 +54,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a decision on the state of another run is taken',
     file: 'src/activities/check-signature.ts',
-    find: 'const problem = runProblem(input.choice);',
+    find: 'const problem = runProblem(input);',
     replacement: 'const problem = undefined as string | undefined;',
     test: {
       file: 'test/workflows/order/unchecked-decisions.nightly.test.ts',

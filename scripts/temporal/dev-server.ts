@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -172,13 +173,23 @@ export async function endProcess(server: ChildProcess, signal: NodeJS.Signals): 
   clearTimeout(tooLate);
 }
 
+/** Below the ports that systems give to outgoing connections, one of which would take it before its program listens. */
+const [LOWEST_PORT, HIGHEST_PORT] = [16_384, 32_767];
+
 /** A TCP port of the loopback address that nobody listens on; throws when the wanted one is taken. */
-export async function freePort(wanted = 0): Promise<number> {
-  const probe = createServer().listen(wanted, HOST);
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no TCP port');
-  return address.port;
+export async function freePort(wanted?: number): Promise<number> {
+  for (;;) {
+    const port = wanted || randomInt(LOWEST_PORT, HIGHEST_PORT + 1);
+    const probe = createServer().listen(port, HOST);
+    const taken = await once(probe, 'listening').then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    if (!taken) {
+      probe.close();
+      await once(probe, 'close');
+      return port;
+    }
+    if (wanted) throw taken.error;
+  }
 }
