@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
@@ -75,21 +74,14 @@ async function setUp(script: string, programs: string, env: Record<string, strin
   await execa('sh', [join(DEPLOY, script)], { env: { ...env, PATH: path }, all: true });
 }
 
+/** The server keeps its ports in PostgreSQL as `smallint`: 32768 and above stop it at start. `freePort` stays below. */
 async function drawPorts(wanted?: number): Promise<Ports> {
   const ports: [string, Ports['frontend']][] = [];
   for (const name of SERVICES) {
-    const grpc = name === 'frontend' && wanted !== undefined ? await freePort(wanted) : await lowPort();
-    ports.push([name, { grpc, membership: await lowPort() }]);
+    const grpc = await freePort(name === 'frontend' ? wanted : undefined);
+    ports.push([name, { grpc, membership: await freePort() }]);
   }
   return Object.fromEntries(ports) as Ports;
-}
-
-/** The server keeps its ports in PostgreSQL as `smallint`: 32768 and above stop it at start. */
-async function lowPort(): Promise<number> {
-  for (;;) {
-    const port = await freePort(randomInt(10_000, 32_000)).catch(() => undefined);
-    if (port !== undefined) return port;
-  }
 }
 
 /** JSON is YAML, too. */
