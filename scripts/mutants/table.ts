@@ -308,6 +308,13 @@ export const MUTANTS: readonly Mutant[] = [
     test: everyOneKeeps('a held order'),
   },
   {
+    name: "a rule's refusal takes the place of a hold",
+    file: 'src/workflows/create/apply-outcome.ts',
+    find: 'blocked: isHeld(facts) ? facts.blocked : blocked,',
+    replacement: 'blocked,',
+    test: everyOneKeeps('a rule of policy'),
+  },
+  {
     name: 'funds that come with a hold end it',
     file: 'src/workflows/create/apply-outcome.ts',
     find: 'return isHeld(facts) ? facts : without(',

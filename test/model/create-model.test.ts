@@ -227,6 +227,12 @@ const COMBINATIONS: Record<string, Partial<Left> & { isPayout?: false }> = {
   'a stopped account': { stop: 1 + more, accept: 0, reset: 1, cancel: 1, decision: 1 },
   'a held order': { hold: 1, accept: 0, short: 1, refuse: more, reset: 1, cancel: 1, decision: 1 },
   'rounds without a send': { rounds: 1, accept: 1, cancel: 1, stop: more, decision: 1 + more },
+  'a stop, of what is hidden': { stop: 1, freeze: 1, form: 1, accept: 1, decision: 1 },
+  'a stop, of what is short, refused or lost': { stop: 1, short: 1, refuse: 1, lose: 1, decision: 1 },
+  'a start again, refused': { restart: 1, refuse: 1, accept: 1, callback: 1, cancel: 1, decision: 1 },
+  'a start again, under another key': { restart: 1, key: 1, freeze: 1, accept: 1, decision: 1 },
+  'a deposit, refused or reset': { isPayout: false, refuse: 1, reset: 1, callback: 1, cancel: 1, decision: 1 },
+  // Not beside a view that stands still: what is hidden behind a 400 is looked up after the end.
   'a refusal': { refuse: 1, accept: 1, callback: 1, cancel: more, decision: 1 },
 };
 
