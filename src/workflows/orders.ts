@@ -1,7 +1,8 @@
 import type { OrderInput, OrderResult } from '../contract/order/input-and-result.js';
 import type { OrderType } from '../contract/order/types.js';
+import type { Order } from '../contract/service-objects.js';
 import { compensate } from './compensation/compensate.js';
-import { leavingLine } from './create/await-funds.js';
+import { leaveLine } from './create/await-funds.js';
 import { createOrder } from './create/create-order.js';
 import { awaitFinal } from './follow/await-final.js';
 import { runOrder } from './order/frame.js';
@@ -11,10 +12,13 @@ const processOf =
   <T extends OrderType>(type: T) =>
   (input: OrderInput<T>): Promise<OrderResult> =>
     runOrder(type, input, async (run) => {
-      const final = await leavingLine(run, async () => {
+      let final: Order;
+      try {
         await createOrder(run);
-        return awaitFinal(run);
-      });
+        final = await awaitFinal(run);
+      } finally {
+        await leaveLine(run);
+      }
       return compensate(run, final);
     });
 

@@ -52,7 +52,7 @@ export async function awaitFunds(
     await condition(mayLeave, Math.min(waitMs, untilLatestSendMs(run)), { summary: 'Until it asks for funds again' });
   }
   delete run.funds.short;
-  if (isOver()) await giveUpPlace(run);
+  if (isOver()) await leaveLine(run);
   // Without funds, the next attempt ends it, since its latest send time is over.
   record(run, { kind: 'unblocked' });
 }
@@ -79,27 +79,14 @@ function hear(run: OrderRun, needed: string, news: FundsNews | undefined): void 
 const untilLatestSendMs = ({ input: { latestSend } }: OrderRun): number =>
   latestSend === undefined ? LONGEST_WAIT_MS : Math.max(0, Date.parse(latestSend) - Date.now()) + 1_000;
 
-/** Runs the steps to the final status, after which the balance shows what the order took. */
-export async function leavingLine<T>(run: OrderRun, steps: () => Promise<T>): Promise<T> {
-  try {
-    return await steps();
-  } finally {
-    if (run.funds.isInLine) await leave(run);
-  }
-}
-
 /**
- * Leaves the line while the order waits for something else, such as a person who holds it. What the
- * line says from then on counts no more.
+ * Leaves the line, if the order is in it: at its final status, when the balance shows what it took,
+ * or while a person holds it. What the line says from then on counts no more.
  */
-export async function giveUpPlace(run: OrderRun): Promise<void> {
+export async function leaveLine(run: OrderRun): Promise<void> {
   if (!run.funds.isInLine) return;
   run.funds = {};
-  await leave(run);
-}
-
-async function leave({ account }: OrderRun): Promise<void> {
-  const line = getExternalWorkflowHandle(fundsLineWorkflowId(account));
+  const line = getExternalWorkflowHandle(fundsLineWorkflowId(run.account));
   // The line may have been ended.
   await line.signal(LEAVE_LINE_SIGNAL, workflowInfo().workflowId).catch(() => undefined);
 }

@@ -12,7 +12,7 @@ import { answeredIn, isReset, type OrderRun } from '../order/state.js';
 import { applyOutcome, record } from './apply-outcome.js';
 import { askPerson } from './ask-person.js';
 import { attemptCreate, delayHasPassed, doubtOfReset, latestSendIsOver } from './attempt.js';
-import { awaitFunds, giveUpPlace } from './await-funds.js';
+import { awaitFunds, leaveLine } from './await-funds.js';
 import { closedAs, rejected } from './closed-as.js';
 import { look } from './decided.js';
 import { type Facts, isCallbackNew, type Ours, type Seen, seenIn, wasEverInDoubt } from './facts.js';
@@ -109,7 +109,7 @@ async function perform(create: Create, action: Exclude<Action, { do: 'take' | 'e
     case 'await funds':
       return awaitFunds(create.run, action.needed, () => isChanged(create, action));
     case 'ask':
-      if (!wasEverInDoubt(create.run.facts)) await giveUpPlace(create.run);
+      if (!wasEverInDoubt(create.run.facts)) await leaveLine(create.run);
       return askPerson(create.run, action.about, () => isChanged(create, action));
   }
 }

@@ -30,7 +30,9 @@ function knownOf(run: OrderRun): Facts {
   const ours = parseOrderWorkflowId(subject())?.orderId ?? orderIdOf(run);
   // One that was refused may hold the wallet of its order.
   const isRefused = run.failure?.details?.flat().some((error) => Object(error).field === 'order.order_id');
-  const isShown = typeof ours === 'string' && SHOWN_ID.test(ours) && !holdsWallet(ours);
+  // An activity has checked the id of a run that it answered.
+  const isShown =
+    typeof ours === 'string' && SHOWN_ID.test(ours) && (run.answeredIn !== undefined || !holdsWallet(ours));
   const order_id = isShown && !isRefused ? ours : undefined;
   if (order) {
     const { order_uuid, status, currency_from, currency_to, amount_from, amount_to } = order;

@@ -6,7 +6,7 @@ import type { Attention, DecisionChoice } from '../../contract/order/messages.js
 import type { OnlyByCommand } from '../../contract/signature.js';
 import { literal, page, pasteable, timeShown, WHY_BY_COMMAND } from '../show.js';
 import { decisionsOf } from './decision.js';
-import { type Payment, paymentOf } from './payment.js';
+import { marksOf, type Payment, paymentOf } from './payment.js';
 import { mayHaveSent, type OrderRun, orderIdOf } from './state.js';
 
 /**
@@ -15,10 +15,9 @@ import { mayHaveSent, type OrderRun, orderIdOf } from './state.js';
  */
 export function currentDetails(run: OrderRun): string {
   const { attention, order, notes } = run;
-  const payment = paymentOf(run);
-  const { reference } = payment;
+  const { reference } = marksOf(run);
   return page([
-    ...(attention ? attentionDetails(run, attention, payment) : []),
+    ...(attention ? attentionDetails(run, attention, paymentOf(run)) : []),
     ...(attention || !order ? [] : known(run)),
     `**${run.phase}** · waiting for ${run.waitingFor}`,
     ...decided(run),
