@@ -84,6 +84,13 @@ const INVARIANTS: readonly ((world: World, before: World, code: Code) => string 
     isSent(world, before) && before.isCalled && !before.facts.absence?.permitted
       ? 'sent by itself after a callback'
       : undefined,
+  (world, before) =>
+    isSent(world, before) &&
+    before.sends.length > 0 &&
+    before.run !== before.firstRun &&
+    !before.facts.absence?.permitted
+      ? 'sent again by itself after a reset'
+      : undefined,
   (world) => (world.ended === 'none exists' && world.callbackDue ? 'ended with a callback not looked into' : undefined),
   (world, _, code) => {
     const { facts } = observed(world, code);
@@ -215,6 +222,7 @@ const COMBINATIONS: Record<string, Partial<Left> & { isPayout?: false }> = {
   'a view that stands still': { freeze: 1, thaw: 1, callback: 1, accept: 1 + more, decision: 1 + more },
   'another key': { key: 1, accept: 1 + more, callback: more, decision: 1, cancel: 1 },
   'a reset': { reset: 1, accept: 1, callback: more, cancel: more, decision: 1 },
+  'a reset, of what is hidden': { reset: 1, freeze: 1, thaw: 1, accept: 1, decision: 1 },
   'a start again': { restart: 1, freeze: 1, accept: 1, callback: more, cancel: more, decision: 1 },
   'a restore': { restore: 1, freeze: more, accept: 1, cancel: 1, decision: more },
   'a restore that is announced late': { announce: 1, accept: 1, callback: more, decision: 1 },

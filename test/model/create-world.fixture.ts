@@ -529,7 +529,7 @@ function shownLater(world: World, code: Code): Step[] {
     if (seen.kind === 'absent' && !seen.control?.later) return [];
     const control = (seen.kind === 'absent' && seen.control) || { whole: true };
     const outcome: Outcome = seen.kind === 'absent' ? { kind: 'later', control } : { kind: 'seen', seen };
-    return [{ event: 'the service shows a later order', world: note(world, code, outcome) }];
+    return [{ event: 'the service shows a later order', world: answered(world, code, seen, () => outcome) }];
   });
 }
 

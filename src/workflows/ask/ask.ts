@@ -16,9 +16,17 @@ import type {
 } from '../../contract/order/activities.js';
 import { ATTENTION_AFTER_MS, type Attention } from '../../contract/order/messages.js';
 import { stricter } from '../../contract/order/stricter.js';
-import { ALARM, answersWithin, failureOf, readOnly, SEND_TIMEOUT_MS, watch } from '../activity-calls.js';
+import {
+  ALARM,
+  answersWithin,
+  CREATE_TIMEOUT_MS,
+  failureOf,
+  readOnly,
+  SEND_TIMEOUT_MS,
+  watch,
+} from '../activity-calls.js';
 import { record } from '../create/apply-outcome.js';
-import type { Doubt } from '../create/facts.js';
+import { type Doubt, wasEverInDoubt } from '../create/facts.js';
 import { isForeign } from '../interceptors.js';
 import { recordOf } from '../order/decision.js';
 import { close } from '../order/end.js';
@@ -65,7 +73,8 @@ export function ask<T>(
   return alarm ? withAlarm(run, pending, delayMs) : pending;
 }
 
-type OrderAnswer = Partial<Circumstances> & Pick<CreateAnswer, 'caps'> & { kind: string; said?: string };
+type OrderAnswer = Partial<Circumstances> &
+  Pick<CreateAnswer, 'caps'> & { kind: string; said?: string; reset?: boolean };
 
 /** Asks the account that the order was sent to, and waits for it if another one answers. */
 export async function askForReading<T extends OrderAnswer>(
@@ -102,11 +111,13 @@ export function lookUp(run: OrderRun, { orderUuid, sentUntilMs, awaitsLater, ...
 }
 
 const SHOWN = ['accepted', 'adopted', 'found'];
+const SHOWN_OTHERS = ['conflict', 'duplicates'];
 
 /** Records the circumstances of an answer. A possible send or a found order pins the account. */
 export function recordAnswer(run: OrderRun, answer: OrderAnswer, mayHaveSent = false): void {
   run.strictest = stricter(run.strictest, answer);
-  run.answeredIn = answer.runId ?? answeredIn(run);
+  const before = answeredIn(run);
+  run.answeredIn = answer.runId ?? before;
   if (answer.restoredAtMs !== undefined) recordRestore(run, answer.restoredAtMs);
   // A doubt is resolved on one account.
   const isDoubted = run.facts.doubt?.place === 'asked';
@@ -115,6 +126,22 @@ export function recordAnswer(run: OrderRun, answer: OrderAnswer, mayHaveSent = f
   run.outbox.receivers = answer.receivers ?? run.outbox.receivers;
   void handOver(run.outbox);
   if (answer.kind === 'absent') run.lastLookUp.statusSaid = answer.said;
+  // The run before the reset may have sent since, whatever this run asked first.
+  const isShown = [...SHOWN, ...SHOWN_OTHERS].includes(answer.kind);
+  const isAfterReset = run.answeredIn !== before && !isShown && !answer.reset;
+  if (isAfterReset && wasEverInDoubt(run.facts)) record(run, { kind: 'doubted', doubt: doubtOfReset(run) });
+}
+
+/** Returns the doubt after a reset: the earlier run may have sent, and may have an attempt in flight. */
+export function doubtOfReset({ sentTo, input, facts }: OrderRun): Doubt {
+  const isPinned = sentTo !== undefined && !input.sentTo;
+  const isOwn = isPinned && facts.everDoubted.some(({ cause }) => cause === 'uncertainCreate');
+  return {
+    cause: 'reset',
+    untilMs: Date.now() + CREATE_TIMEOUT_MS,
+    place: isOwn ? 'asked' : 'unknown',
+    said: 'the workflow was reset',
+  };
 }
 
 function recordRestore(run: OrderRun, restoredAtMs: number): void {

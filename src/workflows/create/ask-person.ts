@@ -65,13 +65,12 @@ function askedAbout(run: OrderRun, about: Question): ParkQuestion {
     case 'uncertain': {
       const waits = about.waitsFor ? `; ${NONE_LATER}. ${CONTINUES}` : '';
       const reason = `${uncertainty(run, about.absence)}${waits}`;
-      const send: ParkQuestion['allowed'] = run.facts.late === 'over' ? [] : ['resend'];
-      return { code: 'uncertain-create', reason, allowed: [...send, 'close-absent', 'adopt'] };
+      return { code: 'uncertain-create', reason, allowed: [...resendOf(run), 'close-absent', 'adopt'] };
     }
     case 'hidden': {
       const reason = `${about.doubt.said}; ${HIDES}, so nothing that it does not show is absent`;
       // Who confirmed the account may also say that nothing was executed there.
-      const said: ParkQuestion['allowed'] = about.doubt.place === 'confirmed' ? ['resend'] : [];
+      const said = about.doubt.place === 'confirmed' ? resendOf(run) : [];
       return { code: 'uncertain-create', reason, allowed: [...said, 'close-absent', 'adopt'] };
     }
     case 'missing': {
@@ -100,6 +99,10 @@ function askedAbout(run: OrderRun, about: Question): ParkQuestion {
       return { code: 'policy', reason: about.why, allowed: ['approve', 'refuse'] };
   }
 }
+
+/** After its latest send time, or recovered, an order is not sent again, whoever decides. */
+const resendOf = ({ facts, input }: OrderRun): ParkQuestion['allowed'] =>
+  facts.late === 'over' || input.recovered ? [] : ['resend'];
 
 const timeHasPassed = (run: OrderRun): string =>
   `the time that it was to start at has passed (${timeShown(new Date(startsAtMs(run)).toISOString())})`;

@@ -9,8 +9,8 @@ import {
 import type { CreateAnswer, CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/order/activities.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
 import { Refused } from '../../contract/refused.js';
-import { CREATE_TIMEOUT_MS, moneyMoving, SEND_TIMEOUT_MS, untilOver } from '../activity-calls.js';
-import { recordAnswer, untilServed } from '../ask/ask.js';
+import { moneyMoving, SEND_TIMEOUT_MS, untilOver } from '../activity-calls.js';
+import { doubtOfReset, recordAnswer, untilServed } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
 import { isForeign } from '../interceptors.js';
 import { close } from '../order/end.js';
@@ -188,18 +188,6 @@ function outcomesOf(run: OrderRun, verdict: Attempted, permission: string): Outc
       return [doubted, { kind: 'seen', seen: named }];
     }
   }
-}
-
-/** Returns the doubt after a reset: the earlier run may have sent, and may have an attempt in flight. */
-export function doubtOfReset({ sentTo, input, facts }: OrderRun): Doubt {
-  const isPinned = sentTo !== undefined && !input.sentTo;
-  const isOwn = isPinned && facts.everDoubted.some(({ cause }) => cause === 'uncertainCreate');
-  return {
-    cause: 'reset',
-    untilMs: Date.now() + CREATE_TIMEOUT_MS,
-    place: isOwn ? 'asked' : 'unknown',
-    said: 'the workflow was reset',
-  };
 }
 
 const askedDelayMinutes = ({ request }: OrderRun): number | undefined =>

@@ -3,7 +3,7 @@ import { type LookUpAnswer, windowOf } from '../../contract/order/activities.js'
 import { factsOf } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { answersWithin, SEND_TIMEOUT_MS, watch } from '../activity-calls.js';
-import { ask, askForReading, lookUp } from '../ask/ask.js';
+import { ask, askForReading, doubtOfReset, lookUp } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
 import { close, failureOf, startLookUpsAfterEnd } from '../order/end.js';
 import { emit } from '../order/events.js';
@@ -11,7 +11,7 @@ import { enterPhase, raiseAttention } from '../order/show.js';
 import { answeredIn, isReset, type OrderRun } from '../order/state.js';
 import { applyOutcome, record } from './apply-outcome.js';
 import { askPerson } from './ask-person.js';
-import { attemptCreate, delayHasPassed, doubtOfReset, latestSendIsOver } from './attempt.js';
+import { attemptCreate, delayHasPassed, latestSendIsOver } from './attempt.js';
 import { awaitFunds, leaveLine } from './await-funds.js';
 import { closedAs, rejected } from './closed-as.js';
 import { look } from './decided.js';
@@ -40,6 +40,8 @@ export async function createOrder(run: OrderRun): Promise<Order> {
     const action = decide(create);
     if (action.do === 'take') return setOrder(run, action.ours);
     if (action.do !== 'end') {
+      // A refusal that was reported holds only while it is proven.
+      if (action.do !== 'prove absence') run.failure = undefined;
       await perform(create, action);
       continue;
     }
@@ -56,7 +58,9 @@ function lateness(run: OrderRun): Facts['late'] {
   return run.facts.late === 'allowed' ? 'allowed' : 'delayed';
 }
 
-const isHeard = ({ run, callbacks }: Create): boolean => run.callback.isDue && callbacks < MAX_CALLBACKS;
+/** The first callback after a send is heard in any case: it may be the order's own. */
+const isHeard = ({ run: { callback, facts }, callbacks }: Create): boolean =>
+  callback.isDue && (callbacks < MAX_CALLBACKS || (facts.callback === 'none' && wasEverInDoubt(facts)));
 
 /** Returns the facts, updated by callbacks and by the time. */
 function observed(create: Create): Facts {
@@ -204,9 +208,8 @@ async function readAbsence(create: Create, why: string): Promise<void> {
   const question = { summary: 'Uncertain create: is it there?', alarm: true, sentUntilMs: doubt?.untilMs };
   const answer = await lookUp(run, question);
   const seen = seenIn(run, answer);
-  if (answeredIn(run) !== before && seen.kind === 'absent') {
-    return record(run, { kind: 'doubted', doubt: doubtOfReset(run) });
-  }
+  // A reset: this reading began before its doubt did.
+  if (answeredIn(run) !== before && seen.kind === 'absent') return;
   if (!run.strictest.pace) throw new Error('the pace comes with the first reading');
   const windowMs = windowOf(run.strictest.pace, run.type);
   const reading = { askedAtMs, answeredAtMs: Date.now(), readAtMs: answer.readAtMs };
