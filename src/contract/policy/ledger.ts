@@ -61,7 +61,7 @@ export interface FailedLimit {
 /** Answer: [] if the order may be sent. It is reserved then. */
 export type PolicyAnswer = FailedLimit[];
 
-/** Order that was allowed, until its end is known. It counts in full. */
+/** Order that was allowed, until its end is known. It counts in full, in the hour of `atMs`. */
 interface Reservation {
   atMs: number;
   spends: readonly Spend[];
@@ -107,15 +107,14 @@ const lastHourOf = (hour: number): number => hour - (hour % DAY_HOURS) + DAY_HOU
 const isOfPayee = (key: string): boolean => key.includes(' ');
 const isCompared = (key: string): boolean => key.startsWith('= ');
 
-/** Adds to a key. Hours that became days are found by the last hour of their day. */
+/** Adds to a key in the hour of a time. */
 function add({ sums }: Ledger, key: string, atMs: number, amount: Amount, sign: 1 | -1): void {
   const hours = sums[key] ?? {};
   sums[key] = hours;
   const hour = hourOf(atMs);
-  const at = sign < 0 && hours[hour] === undefined ? lastHourOf(hour) : hour;
-  const total = decimalOrZero(hours[at]).plus(decimal(amount).times(sign));
-  if (total.gt(0)) hours[at] = toAmount(total);
-  else delete hours[at];
+  const total = decimalOrZero(hours[hour]).plus(decimal(amount).times(sign));
+  if (total.gt(0)) hours[hour] = toAmount(total);
+  else delete hours[hour];
 }
 
 /** Returns the total of a key since a time. A part of an hour counts as the whole hour. */
@@ -237,13 +236,14 @@ export function noteChecked({ open }: Ledger, orderIds: readonly string[], nowMs
 /** Makes the state small enough for the next run. What it drops counts in full, or parks. */
 export function prune(ledger: Ledger, nowMs: number): Ledger {
   const pruned: Ledger = { ...ledger, ...openLedger() };
+  const keptAtMs = (atMs: number): number => {
+    const last = lastHourOf(hourOf(atMs));
+    return (last + 1) * HOUR_MS < nowMs - HOURLY_MS ? last * HOUR_MS : atMs;
+  };
   for (const [key, hours] of Object.entries(ledger.sums)) {
     for (const [hour, amount] of Object.entries(hours)) {
-      const endsMs = (Number(hour) + 1) * HOUR_MS;
-      if (endsMs < nowMs - KEPT_MS) continue;
-      const last = lastHourOf(Number(hour));
-      const at = (last + 1) * HOUR_MS < nowMs - HOURLY_MS ? last : Number(hour);
-      add(pruned, key, at * HOUR_MS, amount, 1);
+      const atMs = Number(hour) * HOUR_MS;
+      if (atMs + HOUR_MS >= nowMs - KEPT_MS) add(pruned, key, keptAtMs(atMs), amount, 1);
     }
   }
   const newest = (key: string) => Math.max(...Object.keys(pruned.sums[key] ?? {}).map(Number));
@@ -260,6 +260,8 @@ export function prune(ledger: Ledger, nowMs: number): Ledger {
   const newestFirst = Object.entries(ledger.paid).sort(([, a], [, b]) => b - a);
   pruned.paid = ownKeys(Object.fromEntries(newestFirst.slice(0, MOST_PAID)));
   const open = Object.entries(ledger.open).sort(([, a], [, b]) => b.atMs - a.atMs);
-  pruned.open = ownKeys(Object.fromEntries(open.slice(0, MOST_OPEN)));
+  // A reservation moves with its hour, so that its end corrects what was added for it.
+  const moved = open.map(([orderId, one]) => [orderId, { ...one, atMs: keptAtMs(one.atMs) }] as const);
+  pruned.open = ownKeys(Object.fromEntries(moved.slice(0, MOST_OPEN)));
   return pruned;
 }
