@@ -30,6 +30,10 @@ export function sameAmount(a: Amount | null | undefined, b: Amount | null | unde
   return decimal(a).eq(decimal(b));
 }
 
+/** Returns true if an approval covers an amount. One without a figure covers only what has none. */
+export const covers = (approved: Amount | undefined, amount: Amount | undefined): boolean =>
+  approved === undefined || amount === undefined ? approved === amount : decimal(amount).lte(approved);
+
 /** Counts no trailing zeros. */
 export const decimalPlaces = (amount: Amount): number => writtenPlaces(toAmount(decimal(amount)));
 

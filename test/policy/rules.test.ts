@@ -3,7 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { payeeOf, payoutOf } from '../../src/activities/policy/payout.js';
 import { shortHash } from '../../src/config/policy.js';
 import { Secret } from '../../src/config.js';
-import { breachText, type PolicyRule, spendsOf, testRules } from '../../src/contract/policy/rules.js';
+import {
+  type Breach,
+  breachesOf,
+  breachText,
+  type PolicyRule,
+  spendsOf,
+  testRules,
+} from '../../src/contract/policy/rules.js';
 import { orderInput } from '../support/inputs.js';
 
 const KEY = '9f2c41d07a6be85310c4fd92ab7e6d1853c0a9f417be62d8';
@@ -77,8 +84,31 @@ describe('rules without sums', () => {
     expect(breaches(tier('12.5'))).toBe('');
     expect(breaches(tier('12.49'))).toContain('12.50 usd is above 12.49 usd');
     expect(breaches(tier('99'), { ...payout, amounts: [{ currency: 'usd' }] })).toContain('cannot be estimated');
-    const { breaches: approved } = testRules([tier('1')], payout, ['amount above 1 usd'], AT_MS);
-    expect(approved).toEqual([]);
+  });
+
+  test('an approval covers the rule as it was shown, up to the amount that was shown', () => {
+    const tier = (approvers: number): PolicyRule => ({ rule: 'tier', currency: 'usd', above: '1', approvers });
+    const approved = testRules([tier(1)], payout, [], AT_MS).breaches;
+    const left = (rule: PolicyRule, amount?: string) =>
+      testRules([rule], { ...payout, amounts: [{ currency: 'usd', amount }] }, approved, AT_MS).breaches.length;
+    expect([left(tier(1), '12.5'), left(tier(1), '2'), left(tier(1), '12.51'), left(tier(1))]).toEqual([0, 0, 1, 1]);
+    expect([left(tier(2), '12.5')]).toEqual([1]);
+    const sum = (max: string, breach: 'park' | 'refuse' = 'park'): PolicyRule => {
+      return { rule: 'sum', per: 'day', currency: 'usd', of: 'payee', max, breach };
+    };
+    const first = testRules([sum('5')], payout, [], AT_MS);
+    const limit = first.limits[0]?.limit;
+    const shown = (total?: string) => breachesOf([sum('5')], first, [{ index: 0, ...(total && { total }) }]);
+    const limits = (rule: PolicyRule, by: Breach[]) => testRules([rule], payout, by, AT_MS).limits;
+    expect(limits(sum('5'), shown('12.5'))).toMatchObject([{ limit: { ...limit, max: '12.5' } }]);
+    // Nobody saw a total.
+    expect(limits(sum('5'), shown())).toMatchObject([{ limit: { ...limit, mayBeLost: true } }]);
+    for (const rule of [sum('4'), sum('5', 'refuse')])
+      expect(limits(rule, shown('12.5'))).toEqual(testRules([rule], payout, [], AT_MS).limits);
+    const again = testRules([sum('5')], payout, shown('12.5'), AT_MS);
+    expect(breachText(breachesOf([sum('5')], again, [{ index: 0, total: '13' }]))).toContain(
+      'the total would be 13 usd, and at most 5 usd are allowed; 12.5 usd are approved',
+    );
   });
 
   test.for<[string, string]>([

@@ -1,6 +1,6 @@
 import Big from 'big.js';
 import type { FieldError } from '../../contract/failures.js';
-import { type Amount, decimal, decimalOrZero, sum, toAmount } from '../../contract/money.js';
+import { type Amount, covers, decimal, decimalOrZero, sum, toAmount } from '../../contract/money.js';
 import type { CreateOrderInput, CreateVerdict } from '../../contract/order/activities.js';
 import type { RunInput } from '../../contract/order/input-and-result.js';
 import type { ApprovedAmount } from '../../contract/order/messages.js';
@@ -111,19 +111,13 @@ export function exceededCap(
   const isOtherAbove = otherCap !== undefined && !most?.lte(otherCap);
   // Every question names the given amount, which never changes, so any approval covers it.
   if (!isOtherAbove) return isAbove && !approved ? { reason, amount: asked, currency: given } : undefined;
-  if (coversEstimate(approved, other, most)) return undefined;
   const amount = most && toAmount(most);
+  if (approved?.currency === other && covers(approved.amount, amount)) return undefined;
   const estimate = most
     ? `up to ${amount} ${other}, ${isNamed ? 'as its cards add up' : 'estimated from the rates'}, is above the cap of ${otherCap} ${other} for one order`
     : `what it ${request.amount == null ? 'takes' : 'brings'} in ${other} cannot be estimated, and there is a cap of ${otherCap} ${other} for one order`;
   const texts = [estimate, reason || `it asks for ${asked} ${given}`, approvedText(approved)];
   return { reason: texts.filter(Boolean).join('; '), currency: other, ...(amount && { amount }) };
-}
-
-/** Returns true if an approval covers an estimate: up to its amount, or if there is no estimate. */
-function coversEstimate(approved: ApprovedAmount | undefined, currency: string, most: Big | undefined): boolean {
-  if (approved?.currency !== currency) return false;
-  return most && approved.amount !== undefined ? most.lte(approved.amount) : !most && approved.amount === undefined;
 }
 
 const approvedText = (approved: ApprovedAmount | undefined): string =>

@@ -9,7 +9,7 @@ import {
   policyWorkflowId,
   searchAttribute,
 } from '../../contract/names.js';
-import type { CreateVerdict } from '../../contract/order/activities.js';
+import type { BreachedRule, CreateVerdict } from '../../contract/order/activities.js';
 import type { RunInput } from '../../contract/order/input-and-result.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { OrderType } from '../../contract/order/types.js';
@@ -142,13 +142,13 @@ async function askWorkflow(
   );
 }
 
-/** Order to judge. `approved`: names of rules that persons approved for it. */
+/** Order to judge. `approved`: rules that persons approved for it. */
 export interface Judged {
   account: string;
   type: OrderType;
   request: CreateRequest;
   rates: Rates | undefined;
-  approved?: readonly string[];
+  approved?: readonly BreachedRule[] | undefined;
   /** Orders whose remainder it moves. */
   follows?: readonly string[] | undefined;
 }
@@ -222,7 +222,7 @@ function verdictOf(breaches: readonly Breach[]): CreateVerdict | undefined {
   if (breaches.length === 0) return undefined;
   const refusing = breaches.filter(({ effect }) => effect === 'refuse');
   if (refusing.length > 0) return { kind: 'stale', reason: `the policy refuses it: ${breachText(refusing)}` };
-  const rules = [...new Map(breaches.map(({ rule, approvers }) => [rule, { rule, approvers }])).values()];
+  const rules = breaches.map(({ rule, approvers, terms, amount }) => ({ rule, approvers, terms, amount }));
   const isOne = rules.every(({ approvers }) => approvers === 1);
   const needed = isOne ? '. Needs 1 approval, has 0: the next one sends it' : '';
   return { kind: 'policy', reason: `${breachText(breaches)}${needed}`, rules };

@@ -1,5 +1,6 @@
 import type { AttentionCode } from '../attention.js';
 import type { EventReceiver } from '../events.js';
+import type { Amount } from '../money.js';
 import type { Order } from '../service-objects.js';
 import type { OnlyByCommand } from '../signature.js';
 import type { Basis, Reading } from './basis.js';
@@ -75,16 +76,22 @@ export interface CreateOrderInput {
   caps?: Record<string, string>;
   /** The order has its funds, or an operator sends it although they are short. */
   funded?: true;
-  /** Rules of the policy that persons approved for it, by name. */
-  approvedRules?: string[];
+  /** Rules of the policy that enough persons approved for it. */
+  approvedRules?: BreachedRule[];
   /** A follow-up whose parent workflow is the order it extends. */
   followUp?: boolean;
 }
 
-/** Rule that an order breaches, and the number of persons who must approve it. */
+/**
+ * Rule that an order breaches, and the number of persons who must approve it. An approval covers
+ * these `terms` of the rule up to `amount`.
+ */
 export interface BreachedRule {
   rule: string;
   approvers: number;
+  terms: string;
+  /** Amount, total or number that breaches it. Absent without a figure. */
+  amount?: Amount | undefined;
 }
 
 /** Several orders under one order id. `ours`: those that match our request. */

@@ -1,4 +1,5 @@
-import { type Amount, decimal, sum, toAmount } from '../money.js';
+import { type Amount, covers, decimal, sum, toAmount } from '../money.js';
+import type { BreachedRule } from '../order/activities.js';
 import { maskWallets } from '../wallets.js';
 import type { FailedLimit, Limit, MadePayout, Spend } from './ledger.js';
 
@@ -48,13 +49,10 @@ export interface Payout {
   payees: readonly { payee: string; currency: string; amount?: Amount | undefined; same?: string }[];
 }
 
-/** Rule that an order breaches. `rule`: its name, which an approval covers. */
-export interface Breach {
-  rule: string;
+/** Rule that an order breaches, in words. */
+export interface Breach extends BreachedRule {
   effect: BreachEffect;
   says: string;
-  /** Persons who must approve. */
-  approvers: number;
   paid?: PaidBefore[];
 }
 
@@ -68,8 +66,9 @@ export interface PaidBefore {
 
 type Kind = PolicyRule['rule'];
 type RuleOf<K extends Kind> = Extract<PolicyRule, { rule: K }>;
-/** Breach in words, or a limit that only the ledger can judge. */
-type Test = string | Limit;
+type Said = Pick<Breach, 'says' | 'amount'>;
+/** Breach with its figure, or a limit that only the ledger can judge. */
+type Test = Said | Limit;
 
 interface Row<K extends Kind> {
   name: (rule: RuleOf<K>) => string;
@@ -79,7 +78,7 @@ interface Row<K extends Kind> {
 const inCurrency = <T extends { currency: string }>(all: readonly T[], currency: string): T[] =>
   all.filter((one) => one.currency === currency);
 
-const notEstimated = (currency: string): string => `the amount in ${currency} cannot be estimated from the rates`;
+const notEstimated = (currency: string) => ({ says: `the amount in ${currency} cannot be estimated from the rates` });
 
 /** THE table of rules: the name of each, and what it tests. */
 const TABLE: { [K in Kind]: Row<K> } = {
@@ -100,7 +99,9 @@ const TABLE: { [K in Kind]: Row<K> } = {
   payees: {
     name: () => 'allowed payees',
     tests: ({ allowed }, { payees }) =>
-      payees.every(({ payee }) => allowed.includes(payee)) ? [] : ['the payee is not in the list of allowed payees'],
+      payees.every(({ payee }) => allowed.includes(payee))
+        ? []
+        : [{ says: 'the payee is not in the list of allowed payees' }],
   },
   'new-payee': {
     name: ({ above, currency }) => `new payee above ${above} ${currency}`,
@@ -117,12 +118,13 @@ const TABLE: { [K in Kind]: Row<K> } = {
     tests: ({ above, currency }, { amounts }) =>
       inCurrency(amounts, currency).flatMap(({ amount }) => {
         if (amount === undefined) return [notEstimated(currency)];
-        return decimal(amount).gt(above) ? [`${amount} ${currency} is above ${above} ${currency}`] : [];
+        const says = `${amount} ${currency} is above ${above} ${currency}`;
+        return decimal(amount).gt(above) ? [{ says, amount }] : [];
       }),
   },
   hours: {
     name: () => 'hours',
-    tests: ({ open }, _payout, nowMs) => (isOpen(open, nowMs) ? [] : [`it is ${shownTime(nowMs)} UTC`]),
+    tests: ({ open }, _payout, nowMs) => (isOpen(open, nowMs) ? [] : [{ says: `it is ${shownTime(nowMs)} UTC` }]),
   },
   'paid-before': {
     name: () => 'paid before',
@@ -183,31 +185,42 @@ export interface Tested {
   limits: { rule: string; limit: Limit }[];
 }
 
-/** Tests an order by all rules but those that persons approved. */
+/** Tests an order by all rules. What persons approved is no breach, and raises the limits. */
 export function testRules(
   rules: readonly PolicyRule[],
   payout: Payout,
-  approved: readonly string[],
+  approved: readonly BreachedRule[],
   nowMs: number,
 ): Tested {
   const tested: Tested = { breaches: [], limits: [] };
   for (const rule of rules) {
-    const name = ruleName(rule);
-    if (approved.includes(name)) continue;
     for (const test of rowOf(rule).tests(rule as never, payout, nowMs)) {
-      if (typeof test === 'string') tested.breaches.push(breachOf(rule, test));
-      else tested.limits.push({ rule: name, limit: test });
+      const breach = breachOf(rule, 'says' in test ? test : { says: '' }, aboutOf(test));
+      const known = approved.find(({ terms }) => terms === breach.terms);
+      if (!('says' in test)) tested.limits.push(...raised(test, known).map((limit) => ({ rule: breach.rule, limit })));
+      else if (!known || !covers(known.amount, test.amount)) tested.breaches.push(breach);
     }
   }
   return tested;
 }
 
-function breachOf(rule: PolicyRule, says: string): Breach {
+/** Returns what is left of a limit after an approval. */
+function raised(limit: Limit, approved: BreachedRule | undefined): Limit[] {
+  if (!approved) return [limit];
+  if (!('key' in limit)) return [];
+  return [approved.amount === undefined ? { ...limit, mayBeLost: true } : { ...limit, max: approved.amount }];
+}
+
+/** Returns the sum or payee that a test is about, if any. */
+const aboutOf = (test: Test): string => ('key' in test ? test.key : 'paid' in test ? test.paid : '');
+
+/** Returns a breach. Its terms are the rule as it is shown, and what it is about. */
+function breachOf(rule: PolicyRule, { says, amount }: Said, about: string): Breach {
+  const shown: { breach?: BreachEffect; approvers?: number; max?: Amount | number } = rule;
+  const { breach: effect = 'park', approvers = 1, max = '' } = shown;
   const name = ruleName(rule);
-  if (rule.rule !== 'tier') return { rule: name, effect: rule.breach, says, approvers: 1 };
-  const { approvers } = rule;
   const needs = approvers > 1 ? `${says}, so ${approvers} persons must approve it` : says;
-  return { rule: name, effect: 'park', says: needs, approvers };
+  return { rule: name, effect, says: needs, approvers, amount, terms: [name, effect, approvers, max, about].join(' ') };
 }
 
 /** Returns the breaches of limits that the ledger found exceeded. */
@@ -221,7 +234,8 @@ export function breachesOf(
     const rule = rules.find((each) => ruleName(each) === found?.rule);
     if (!found || !rule) return [];
     const paid = one.made?.slice(0, MOST_SHOWN).map(paidBefore);
-    return [{ ...breachOf(rule, failedText(rule, found.limit, one)), ...(paid && { paid }) }];
+    const said = { says: failedText(rule, found.limit, one), amount: one.total };
+    return [{ ...breachOf(rule, said, aboutOf(found.limit)), ...(paid && { paid }) }];
   });
 }
 
@@ -249,7 +263,9 @@ function failedText(rule: PolicyRule, limit: Limit, { total, ...other }: FailedL
   if ('same' in limit) return paidTexts(other).join('; ');
   if (total === undefined) return 'more payees were paid than the policy can count';
   const unit = rule.rule === 'sum' ? ` ${rule.currency}` : ' payouts';
-  return `the total would be ${total}${unit}, and at most ${limit.max}${unit} are allowed`;
+  const max = 'max' in rule ? `${rule.max}` : limit.max;
+  const approved = limit.max === max ? '' : `; ${limit.max}${unit} are approved`;
+  return `the total would be ${total}${unit}, and at most ${max}${unit} are allowed${approved}`;
 }
 
 /** Returns breaches in words, one for each rule. */

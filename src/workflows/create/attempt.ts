@@ -88,8 +88,8 @@ function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInp
 }
 
 /** Returns the rules that enough persons approved, as a field to spread; {} without any. */
-function approvedRules({ approved }: OrderRun): { approvedRules?: string[] } {
-  const rules = approved.rules.flatMap(({ rule, approvers, by }) => (by.length >= approvers ? [rule] : []));
+function approvedRules({ approved }: OrderRun): Pick<CreateOrderInput, 'approvedRules'> {
+  const rules = approved.rules.flatMap(({ by, ...rule }) => (by.length >= rule.approvers ? [rule] : []));
   return rules.length > 0 ? { approvedRules: rules } : {};
 }
 

@@ -1,4 +1,5 @@
 import { maskWords } from '../../contract/masking.js';
+import { covers } from '../../contract/money.js';
 import type { TakenDecision } from '../../contract/order/messages.js';
 import { type Looking, lookUp } from '../ask/ask.js';
 import { enterPhase, type ParkQuestion } from '../order/show.js';
@@ -52,10 +53,11 @@ function approvalOfRules(
   person: string,
 ): Outcome | ParkQuestion {
   const { rules: before } = run.approved;
-  const others = before.filter(({ rule }) => rules.every((one) => one.rule !== rule));
-  const approved = rules.map(({ rule, approvers }) => {
-    const { by = [] } = before.find((one) => one.rule === rule) ?? {};
-    return { rule, approvers, by: [...new Set([...by, person])] };
+  const others = before.filter(({ terms }) => rules.every((one) => one.terms !== terms));
+  const approved = rules.map((one) => {
+    // Who approved another form of the rule, or less, approves again.
+    const { by = [] } = before.find(({ terms, amount }) => terms === one.terms && covers(amount, one.amount)) ?? {};
+    return { ...one, by: [...new Set([...by, person])] };
   });
   run.approved.rules = [...others, ...approved];
   const lacking = approved.filter(({ by, approvers }) => by.length < approvers);
