@@ -166,10 +166,57 @@ test('payouts of others are compared within the days, and what the next run drop
   expect(made()).toEqual([{ index: 0, made: [b, a] }]);
   expect(made(ledger, 'b')).toEqual([{ index: 0, made: [a] }]);
   expect(made(prune(ledger, START_MS))).toMatchObject([{ made: [b, ['payee:5:usd', 'a', expect.any(Number)]] }]);
-  for (let n = 0; n < 3_000; n += 1) pay(`${n}`.padEnd(100, 'x'), START_MS - n * 1_000);
+  for (let n = 0; n < 4_000; n += 1) pay(`${n}`.padEnd(100, 'x'), START_MS - n * 1_000);
   const [pruned] = made(prune(ledger, START_MS));
   expect(pruned?.lostUntilMs).toBeGreaterThan(START_MS - 6 * DAY_MS);
-  expect(pruned?.made?.length).toBeLessThan(3_000);
+  expect(pruned?.made?.length).toBeLessThan(4_000);
+});
+
+test('the next run fits into an event, whatever ids and payees it has to keep', () => {
+  const ledger = openLedger();
+  const name = (of: string, n: number, length: number) => `${of}${n}`.padEnd(length, 'x');
+  const some = (count: number, key: (n: number) => string, amount: string): Spend[] =>
+    Array.from({ length: count }, (_, n) => [key(n), amount]);
+  const pay = (orderId: string, spends: Spend[], atMs: number, isOpen = false) => {
+    reserveOrder(ledger, orderId, spends, atMs);
+    if (!isOpen) settle(ledger, { orderId, spends });
+  };
+  const long = '9'.repeat(12).concat('.', '9'.repeat(18));
+  for (let hour = 0; hour < 60; hour += 1)
+    pay(
+      'currencies',
+      some(40, (n) => name('currency', n, 16), long),
+      START_MS - hour * HOUR_MS,
+    );
+  for (let day = 0; day < 3; day += 1)
+    pay(
+      'payees',
+      some(12_000, (n) => `${name('c', n, 16)} ${name('p', n, 16)}`, long),
+      START_MS - day * DAY_MS,
+    );
+  pay(
+    'paid',
+    some(12_000, (n) => `# ${name('q', n, 16)}`, '1'),
+    START_MS,
+  );
+  pay(
+    'compared',
+    some(6_000, (n) => `= payee:${long}:usd ${name('o', n, 120)}`, '1'),
+    START_MS,
+  );
+  for (let n = 0; n < 60; n += 1)
+    pay(
+      name('open', n, 120),
+      some(200, (card) => `${name('c', n, 16)} ${name('p', card, 16)}`, long),
+      START_MS,
+      true,
+    );
+  const pruned = prune(ledger, START_MS);
+  const bytes = Buffer.byteLength(JSON.stringify({ account: 'default', ledger: pruned }));
+  expect(bytes).toBeLessThan(2 * 1_024 * 1_024 - 50_000);
+  expect(bytes).toBeGreaterThan(1_700_000);
+  expect(Object.keys(pruned.open).length).toBeGreaterThan(20);
+  expect(pruned).toMatchObject({ payeesLostUntilMs: expect.any(Number), payoutsLostUntilMs: expect.any(Number) });
 });
 
 test('an order that was allowed counts until its end, although it may not be sent again', () => {

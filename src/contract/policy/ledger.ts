@@ -9,12 +9,8 @@ const DAY_HOURS = 24;
 const KEPT_MS = 32 * DAY_HOURS * HOUR_MS;
 /** Hours that stay apart. Older ones become days, so that a state fits into one history event. */
 const HOURLY_MS = 26 * HOUR_MS;
-/* Most reservations, keys of payees, and paid payees of a state. */
-const MOST_OPEN = 2_500;
-const MOST_PAYEE_KEYS = 15_000;
-const MOST_PAID = 10_000;
-/** Characters of the keys of compared payouts, about 6,000 payouts. */
-const MOST_COMPARED = 300_000;
+/* Most bytes of the parts of a state. Sums of currencies come on top: an event takes 2 MiB. */
+const MOST_BYTES = { open: 500_000, payees: 550_000, payouts: 450_000, paid: 280_000 };
 /** Orders whose end one activity asks for. */
 const MOST_CHECKED = 500;
 
@@ -246,22 +242,31 @@ export function prune(ledger: Ledger, nowMs: number): Ledger {
       if (atMs + HOUR_MS >= nowMs - KEPT_MS) add(pruned, key, keptAtMs(atMs), amount, 1);
     }
   }
-  const newest = (key: string) => Math.max(...Object.keys(pruned.sums[key] ?? {}).map(Number));
-  const keys = Object.keys(pruned.sums).filter(isOfPayee);
-  const left = { payees: MOST_PAYEE_KEYS, payouts: MOST_COMPARED };
-  for (const key of keys.toSorted((a, b) => newest(b) - newest(a))) {
-    const kind = isCompared(key) ? 'payouts' : 'payees';
-    left[kind] -= isCompared(key) ? key.length : 1;
-    if (left[kind] >= 0) continue;
+  const newest = (hours: object) => Math.max(...Object.keys(hours).map(Number));
+  const sums = Object.entries(pruned.sums).sort(([, a], [, b]) => newest(b) - newest(a));
+  for (const kind of ['payees', 'payouts'] as const) {
+    const own = sums.filter(([key]) => isOfPayee(key) && isCompared(key) === (kind === 'payouts'));
+    const dropped = own.slice(fitting(own, MOST_BYTES[kind]).length);
     const field = `${kind}LostUntilMs` as const;
-    pruned[field] = Math.max(pruned[field] ?? 0, (newest(key) + 1) * HOUR_MS);
-    delete pruned.sums[key];
+    for (const [key, hours] of dropped) {
+      pruned[field] = Math.max(pruned[field] ?? 0, (newest(hours) + 1) * HOUR_MS);
+      delete pruned.sums[key];
+    }
   }
-  const newestFirst = Object.entries(ledger.paid).sort(([, a], [, b]) => b - a);
-  pruned.paid = ownKeys(Object.fromEntries(newestFirst.slice(0, MOST_PAID)));
+  const paid = Object.entries(ledger.paid).sort(([, a], [, b]) => b - a);
+  pruned.paid = ownKeys(Object.fromEntries(fitting(paid, MOST_BYTES.paid)));
   const open = Object.entries(ledger.open).sort(([, a], [, b]) => b.atMs - a.atMs);
   // A reservation moves with its hour, so that its end corrects what was added for it.
   const moved = open.map(([orderId, one]) => [orderId, { ...one, atMs: keptAtMs(one.atMs) }] as const);
-  pruned.open = ownKeys(Object.fromEntries(moved.slice(0, MOST_OPEN)));
+  pruned.open = ownKeys(Object.fromEntries(fitting(moved, MOST_BYTES.open)));
   return pruned;
+}
+
+/** Returns the first entries that fit into so many bytes of JSON. */
+function fitting<T>(entries: readonly T[], bytes: number): T[] {
+  let left = bytes;
+  return entries.filter((one) => {
+    left -= new TextEncoder().encode(JSON.stringify(one)).length;
+    return left >= 0;
+  });
 }
