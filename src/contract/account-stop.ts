@@ -1,3 +1,4 @@
+import { timeShown } from './attention.js';
 import { STOP_MEMO } from './names.js';
 
 /** Stop of an account: who, why (masked) and when (ISO time). */
@@ -32,6 +33,6 @@ interface ShownRun {
 
 /** Returns a stop as orders show it while they wait. */
 export function stopText(account: string, { by = 'somebody', reason = 'no reason', at }: Partial<AccountStop>): string {
-  const since = at ? ` since ${at.slice(0, 19).replace('T', ' ')} UTC` : '';
+  const since = at ? ` since ${timeShown(at)}` : '';
   return `account ${account} is stopped${since} by ${by}: ${reason}. Nothing is sent until \`account resume\``;
 }

@@ -1,4 +1,5 @@
-import type { DecideAction, DecisionChoice } from './order/messages.js';
+import { maskWords } from './masking.js';
+import type { DecideAction, DecisionChoice, DecisionRecord } from './order/messages.js';
 
 /*
  * Reason codes of attention, shown and searched by `PaymentAttentionReason`. Saved views and alert
@@ -15,6 +16,9 @@ export interface AttentionWords {
 export const NOT_AGAIN = 'Never start this payment under another order id';
 /** The same warning for an order that needs no decision. */
 export const CONTINUES = `${NOT_AGAIN}: this order continues by itself.`;
+/** Effect of the button of the Temporal UI on an order that may be unsent. */
+export const REQUEST_CANCELLATION =
+  '*Request Cancellation* (a button of the Temporal UI) ends this order as `OrderCancelled` if nothing was sent. If something was sent, the order is followed to its end, and nothing more is sent without a decision.';
 /** Advice for orders that send nothing while a person is asked. */
 const OR_WAIT = 'If you cannot find out now, wait: nothing is sent without a decision.';
 
@@ -65,10 +69,16 @@ export const ATTENTION_WORDS = {
   },
   'account-not-served': {
     never: `${NOT_AGAIN} or account while it waits: as soon as a worker starts, this order is paid.`,
-    todo: 'Ask whoever runs the workers to start one that serves {account}. Only if the account name is wrong and nothing was sent: *Request Cancellation*, wait until the order ends as `OrderCancelled`, then start it with the right account.',
+    todo: 'Ask whoever runs the workers to start one that serves {account}. Only if the account name is wrong: *Request Cancellation*. If the order then ends as `OrderCancelled`, nothing was sent: start it with the right account. If it ends otherwise or stays open, it may have been sent: start nothing, and ask the service about {order}.',
   },
-  'service-down': { never: CONTINUES, todo: 'Check the service and the network between it and the worker.' },
-  'key-refused': { never: CONTINUES, todo: 'Correct the key and secret of {account}, then restart its workers.' },
+  'service-down': {
+    never: CONTINUES,
+    todo: 'Ask whoever runs the workers whether their network reaches the service. If it does, ask the service when it will work again.',
+  },
+  'key-refused': {
+    never: CONTINUES,
+    todo: 'Ask whoever keeps the keys of {account} for the right key and secret, or the service if they were blocked. Whoever runs the workers puts them in and restarts the workers.',
+  },
   'service-silent': { never: CONTINUES, todo: 'Read the last failure of the pending activity.' },
   'other-account': {
     never: `${NOT_AGAIN} or account: it may exist where it was sent.`,
@@ -148,6 +158,10 @@ export function attentionWords(
   return { never, todo: todo.replace('{order}', `order id ${orderId}`).replace('{account}', `account ${account}`) };
 }
 
+/** Returns until when an unsent order may be sent, and what to do later. */
+export const latestSendText = (untilMs: number): string =>
+  `${timeShown(new Date(untilMs).toISOString())}. Later, nothing is sent, whatever you choose: choose close-absent or refuse. If the payment is still wanted then, start it again under the same id (\`--again\`) with a later \`latestSend\`, never under another id.`;
+
 function wordsOf(code: OrderAttention, choices: readonly DecisionChoice[]): AttentionWords {
   if (code === 'over-cap' && choices.length === 0) return ACCEPTED_ABOVE;
   return code === 'remainder' && choices.length === 1 ? BY_HAND : ATTENTION_WORDS[code];
@@ -193,6 +207,16 @@ export const NOTHING_TO_DECIDE = 'No decision is possible. Fix the cause shown a
 /** Text for an order whose cancellation came after its send. */
 export const CANCEL_REQUESTED =
   'Cancellation requested. The order was already sent, so it is followed to its end. Nothing more is sent without a decision.';
+
+export const timeShown = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+
+/** Returns who decided, when and why, for the end of an order. */
+export const decidedBy = ({ by, at, reason }: Pick<DecisionRecord, 'by' | 'at' | 'reason'>): string =>
+  `${maskWords(by)} (${timeShown(at)}, "${maskWords(reason)}")`;
+
+/** Returns the end of an order that a person refused. `why`: what the order had waited for. */
+export const refusedText = (orderId: string, who: string, why: string): string =>
+  `order ${orderId} was refused by ${who} and never sent, so no money moved. It had waited for a decision: ${why}`;
 
 /* Placeholders that a person replaces. */
 export const YOUR_NAME = '<your name>';

@@ -1,5 +1,11 @@
 import type { OrderListEntry } from '../client/list-orders.js';
-import { attentionWords, CANCEL_REQUESTED, NOTHING_TO_DECIDE, type OrderAttention } from '../contract/attention.js';
+import {
+  attentionWords,
+  CANCEL_REQUESTED,
+  NOTHING_TO_DECIDE,
+  type OrderAttention,
+  REQUEST_CANCELLATION,
+} from '../contract/attention.js';
 import { maskWords } from '../contract/masking.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
@@ -74,6 +80,7 @@ export function stateText(about: { orderId: string; account: string }, state: Or
     ['attention', attention && `${attention.reason} (since ${attention.since})`],
     ['never', words?.never],
     ['to do', words?.todo],
+    ['cancel', attention && state.phase !== 'parked' && !state.order ? REQUEST_CANCELLATION : undefined],
     ['allowed', attention && (attention.allowed.join(', ') || NOTHING_TO_DECIDE)],
     ...orderRows(state.order),
     ['last look-up', state.lastLookupAt ?? 'none yet'],

@@ -5,7 +5,7 @@ import type { OrderResult, RunInput } from '../contract/order/input-and-result.j
 import type { Attention, OrderState, TakenDecision } from '../contract/order/messages.js';
 import type { Order, Rates } from '../contract/service-objects.js';
 import { type Conflict, type Seen, seenIn } from '../workflows/create/facts.js';
-import { decisionsOf } from '../workflows/order/decision.js';
+import { attentionNow, decisionsOf } from '../workflows/order/decision.js';
 import { marksOf } from '../workflows/order/payment.js';
 import type { ParkQuestion } from '../workflows/order/show.js';
 import type { OrderRun } from '../workflows/order/state.js';
@@ -45,7 +45,8 @@ export const markedOf = (order: TestOrder) => ({
 
 /** Returns the state of an order as answers of updates show it. */
 export function stateOf(order: TestOrder): OrderState {
-  const { phase, revision, order: shown = null, waitingFor, attention, facts, lookedAt, decisions } = order;
+  const { phase, revision, order: shown = null, waitingFor, facts, lookedAt, decisions } = order;
+  const attention = attentionNow(order);
   const { runId } = order.run;
   return {
     ...{ phase, revision, runId, status: shown?.status ?? null, order: shown, waitingFor, attention },

@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Standing } from '../client/standing.js';
+import { decidedBy, refusedText } from '../contract/attention.js';
 import { describeFieldErrors, type FieldError, ORDER_UNRESOLVED, statusText } from '../contract/failures.js';
 import { maskWords } from '../contract/masking.js';
 import { CREATED_UPDATE, DECIDE_UPDATE, FINAL_UPDATE, followUpOrderId, searchAttribute } from '../contract/names.js';
@@ -221,9 +222,10 @@ export abstract class TestOrders extends TestTemporal {
     const answer = stateOf(order);
     order.decisions.push(recordOf(parked.offers, decision));
     Object.assign(order, { attention: undefined, parked: NOT_PARKED });
-    const [id, by] = [input.order.order_id, maskWords(decision.by)];
+    const { order_id: id } = input.order;
+    const by = decidedBy({ ...decision, at: timeNow() });
     if (decision.action === 'refuse') {
-      this.#fail(order, 'OrderCancelled', `order ${id} was refused by ${by}: ${attention?.reason}`);
+      this.#fail(order, 'OrderCancelled', refusedText(id, by, attention?.reason ?? ''));
     } else if (decision.action === 'close-absent') {
       this.#fail(order, 'OrderAbsent', `Order "${id}" was closed by ${by}: the service shows no such order`);
     } else order.next(decision);

@@ -8,6 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { type AccountStop, lostStop } from '../contract/account-stop.js';
+import { timeShown } from '../contract/attention.js';
 import { type BatchInstruction, shownInterruption } from '../contract/batch/batch.js';
 import {
   accountStopWorkflowId,
@@ -20,7 +21,7 @@ import type { SignedUpdate } from '../contract/signature.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { checkedAccount, checkWorkflowId, isReset, refuseInput } from './identity.js';
 import { instructionProblem } from './instruction.js';
-import { attentionAttributes, show, timeShown } from './show.js';
+import { attentionAttributes, show } from './show.js';
 import { otherRun, takeSigned } from './signed.js';
 
 /** A run that nobody tells to stop the account ends after this time. */

@@ -39,8 +39,6 @@ export const WHY_BY_COMMAND = {
   encrypted: 'since only what is encrypted is taken here',
 } satisfies Record<OnlyByCommand, string>;
 
-export const timeShown = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`;
-
 /** Returns a text of others as code, so that it cannot look like a part of the page. */
 export const literal = (text: string): string => `\`${text.replace(/[`\s]+/g, ' ').trim() || '-'}\``;
 

@@ -13,6 +13,8 @@ import {
   keyOf,
   observed,
   openWorld,
+  SENT_AGAIN,
+  type Step,
   stepsOf,
   type World,
 } from './create-world.fixture.js';
@@ -105,7 +107,20 @@ const INVARIANTS: readonly ((world: World, before: World, code: Code) => string 
     if (world.ended !== undefined || world.left.decision === 0) return undefined;
     return actionOf(world, code).do === 'ask' && stepsOf(world, code).length === 0 ? 'a dead end' : undefined;
   },
+  (world, _, code) =>
+    world.ended === undefined && leadsBack(world, code) ? 'offers a send that leads to the same question' : undefined,
 ];
+
+/** A person who has it sent again is asked the same at once. */
+function leadsBack(world: World, code: Code): boolean {
+  const kindOf = (one: World) => {
+    const action = actionOf(one, code);
+    return action.do === 'ask' ? action.about.kind : undefined;
+  };
+  const asked = kindOf(world);
+  const isBack = (step: Step) => step.event === SENT_AGAIN && kindOf(step.world) === asked;
+  return asked !== undefined && world.late === 'over' && stepsOf(world, code).some(isBack);
+}
 
 interface Explored {
   states: number;

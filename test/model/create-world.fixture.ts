@@ -9,6 +9,7 @@ import {
   type Seen,
 } from '../../src/workflows/create/facts.js';
 import { type Action, nextAction } from '../../src/workflows/create/next-action.js';
+import { decisionsOf } from '../../src/workflows/order/decision.js';
 
 /*
  * An order, the service and Temporal, as far as they matter for a create. Time is counted in tenths of the settle window. The
@@ -533,6 +534,19 @@ function shownLater(world: World, code: Code): Step[] {
   });
 }
 
+/** True if the page offers a send now, by the product's own rules. */
+const offersSend = ({ facts, late }: World): boolean =>
+  decisionsOf(
+    {
+      ...{ facts, revision: 1, parked: { offers: [], candidates: [] } },
+      attention: { code: 'uncertain-create', reason: '', since: '', allowed: ['resend', 'close-absent'] },
+      input: late === 'over' ? { latestSend: '2026-01-31T12:00:00Z' } : {},
+    },
+    '',
+  ).some(({ decision }) => decision.action === 'resend');
+
+export const SENT_AGAIN = 'an operator has it sent again';
+
 function decisions(world: World, about: Asked, code: Code): Step[] {
   const decided = spend(world, 'decision');
   const adopted: Step = { event: 'an operator adopts the order', world: { ...decided, ended: 'taken' } };
@@ -555,11 +569,12 @@ function decisions(world: World, about: Asked, code: Code): Step[] {
         : []),
     ];
   }
-  const mayResend = (about.kind === 'uncertain' || about.kind === 'notSent') && executed(world) === 0 && !isOpen(world);
+  const isAsked = (about.kind === 'uncertain' || about.kind === 'notSent') && offersSend(world);
+  const mayResend = isAsked && executed(world) === 0 && !isOpen(world);
   if (!mayResend) return [...steps, closed, ...refusedHere(decided, about, code)];
   const outcome: Outcome =
     about.kind === 'uncertain' ? { kind: 'permitted', readIn: `${world.run}` } : { kind: 'unblocked' };
-  return [...steps, closed, { event: 'an operator has it sent again', world: note(decided, code, outcome) }];
+  return [...steps, closed, { event: SENT_AGAIN, world: note(decided, code, outcome) }];
 }
 
 /** An operator, who looked at the account in use alone, has it sent again, and the service refuses it there. */

@@ -51,7 +51,13 @@ describe('the sum of a currency within a day', () => {
     const { handle: above } = await pay('1.50', '', { currency: 'eur' });
     await parkedFor(above, 'the total would be 101.5 eur');
     await decideNow(above, 'refuse');
-    await expect(above.result()).rejects.toMatchObject({ type: 'OrderCancelled' });
+    const ended: Error = await above.result().then(
+      () => expect.unreachable(),
+      (error) => error,
+    );
+    expect(ended).toMatchObject({ type: 'OrderCancelled' });
+    expect(ended.message).toMatch(/was refused by ann \(.* UTC, "as agreed"\) and never sent, so no money moved\./);
+    expect(ended.message).not.toContain('the next one sends it');
   });
 });
 

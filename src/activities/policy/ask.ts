@@ -223,7 +223,5 @@ function verdictOf(breaches: readonly Breach[]): CreateVerdict | undefined {
   const refusing = breaches.filter(({ effect }) => effect === 'refuse');
   if (refusing.length > 0) return { kind: 'stale', reason: `the policy refuses it: ${breachText(refusing)}` };
   const rules = breaches.map(({ rule, approvers, terms, amount }) => ({ rule, approvers, terms, amount }));
-  const isOne = rules.every(({ approvers }) => approvers === 1);
-  const needed = isOne ? '. Needs 1 approval, has 0: the next one sends it' : '';
-  return { kind: 'policy', reason: `${breachText(breaches)}${needed}`, rules };
+  return { kind: 'policy', reason: breachText(breaches), rules };
 }

@@ -1,10 +1,10 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
+import { timeShown } from '../../contract/attention.js';
 import { watch } from '../activity-calls.js';
 import { lookUp } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
 import { enterPhase, type ParkQuestion, parkUnless } from '../order/show.js';
 import { type OrderRun, showsNone } from '../order/state.js';
-import { timeShown } from '../show.js';
 import { type Outcome, record } from './apply-outcome.js';
 import { startsAtMs } from './attempt.js';
 import { CALLED_BACK, HIDES, NONE_LATER } from './closed-as.js';
@@ -95,8 +95,11 @@ function askedAbout(run: OrderRun, about: Question): ParkQuestion {
       const { why, toApprove } = about;
       return { code: 'short-of-funds', reason: why, allowed: ['resend', 'refuse', 'approve'], toApprove };
     }
-    case 'policy':
-      return { code: 'policy', reason: about.why, allowed: ['approve', 'refuse'] };
+    case 'policy': {
+      const isOne = about.rules.every(({ approvers }) => approvers === 1);
+      const reason = `${about.why}${isOne ? '. Needs 1 approval, has 0: the next one sends it' : ''}`;
+      return { code: 'policy', reason, allowed: ['approve', 'refuse'] };
+    }
   }
 }
 

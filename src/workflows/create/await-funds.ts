@@ -1,4 +1,5 @@
 import { condition, defineSignal, getExternalWorkflowHandle, setHandler, workflowInfo } from '@temporalio/workflow';
+import { timeShown } from '../../contract/attention.js';
 import {
   FUNDS_LINE_WORKFLOW,
   FUNDS_SIGNAL,
@@ -10,7 +11,6 @@ import type { FundsNews, Place } from '../../contract/order/funds.js';
 import type { ApprovedAmount } from '../../contract/order/messages.js';
 import { enterPhase } from '../order/show.js';
 import type { OrderRun } from '../order/state.js';
-import { timeShown } from '../show.js';
 import { signalOrStart } from '../signal-or-start.js';
 import { record } from './apply-outcome.js';
 import { latestSendIsOver } from './attempt.js';

@@ -1,3 +1,4 @@
+import { refusedText } from '../../contract/attention.js';
 import { ORDER_UNRESOLVED } from '../../contract/failures.js';
 import type { Closed } from '../order/end.js';
 import { type OrderRun, orderIdOf, showsNone } from '../order/state.js';
@@ -13,7 +14,7 @@ export function closedAs(run: OrderRun, end: End): Closed {
   const orderId = orderIdOf(run);
   switch (end.type) {
     case 'OrderCancelled': {
-      if (end.refusedBy) return [end.type, `order ${orderId} was refused by ${end.refusedBy}: ${end.why}`];
+      if (end.refusedBy) return [end.type, refusedText(orderId, end.refusedBy, end.why ?? '')];
       if (end.why) return [end.type, `order ${orderId} was not sent: ${end.why}`];
       return [end.type, `order ${orderId} was cancelled before anything was sent`];
     }

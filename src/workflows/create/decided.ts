@@ -1,3 +1,4 @@
+import { decidedBy } from '../../contract/attention.js';
 import { maskWords } from '../../contract/masking.js';
 import { covers } from '../../contract/money.js';
 import type { TakenDecision } from '../../contract/order/messages.js';
@@ -18,11 +19,13 @@ export async function outcomeOf(
 ): Promise<Outcome | ParkQuestion> {
   const by = maskWords(decision.by);
   const atMs = Date.now();
+  const who = decidedBy({ ...decision, at: new Date(atMs).toISOString() });
+  const closing = { kind: 'closing', by: who, atMs } as const;
   switch (decision.action) {
     case 'close-absent':
-      return { kind: 'closing', by, atMs };
+      return closing;
     case 'refuse':
-      return { kind: 'closing', by, refused: asked.reason, atMs };
+      return { ...closing, refused: 'why' in about ? about.why : asked.reason };
     case 'release':
       return { kind: 'released' };
     case 'approve':

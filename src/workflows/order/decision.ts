@@ -4,6 +4,7 @@ import {
   CLOSE_CONFLICT,
   DECISION_WORDS,
   isPlaceholder,
+  latestSendText,
   SEND_SHORT,
   WAIT_FOR_FUNDS,
   WHY,
@@ -13,8 +14,10 @@ import { ADOPTABLE_DIFFERENCES } from '../../contract/differences/echo.js';
 import { maskWallet } from '../../contract/masking.js';
 import { AMOUNT_FORMAT, decimal, MAX_AMOUNT_LENGTH, toAmount } from '../../contract/money.js';
 import { ORDER_UUID_FORMAT } from '../../contract/names.js';
+import type { RunOptions } from '../../contract/order/input-and-result.js';
 import type {
   ApprovedAmount,
+  Attention,
   DecideAction,
   Decision,
   DecisionChoice,
@@ -30,13 +33,26 @@ import { needsPerson } from '../create/next-action.js';
 import type { OrderRun } from './state.js';
 
 /** Part of a run by which decisions are offered and checked. */
-type Asking = Pick<OrderRun, 'attention' | 'facts' | 'parked' | 'revision'>;
+type Asking = Pick<OrderRun, 'attention' | 'facts' | 'parked' | 'revision'> & {
+  input?: Pick<RunOptions, 'latestSend'>;
+};
 
 export const decisionsOf = (run: Asking, runId: string): DecisionChoice[] =>
   allowedNow(run).flatMap((action) => choicesOf(run, runId, action));
 
-const allowedNow = ({ attention, parked }: Asking): DecideAction[] =>
-  attention && !parked.decision ? attention.allowed : [];
+const allowedNow = (run: Asking): DecideAction[] => (run.parked.decision ? [] : (attentionNow(run)?.allowed ?? []));
+
+/** Returns the question of a run without what it is too late for. */
+export const attentionNow = ({ attention, input }: Pick<Asking, 'attention' | 'input'>): Attention | undefined =>
+  attention && {
+    ...attention,
+    allowed: attention.allowed.filter((action) => action !== 'resend' || !isLate({ input })),
+  };
+
+/** Returns the latest time at which an order may be sent, in ms; NaN without one. */
+export const sendUntilMs = ({ input }: Pick<Asking, 'input'>): number => Date.parse(Object(input).latestSend);
+
+const isLate = (run: Pick<Asking, 'input'>): boolean => Date.now() > sendUntilMs(run);
 
 type Variant = Omit<DecisionChoice, 'decision'> & {
   decision?: Pick<Decision, 'kind' | 'as' | 'order_uuid' | 'differences' | 'amount' | 'currency'>;
@@ -102,7 +118,7 @@ function adoptions({ parked: { candidates } }: Asking): Variant[] {
 }
 
 const adoptionOf = ({ order_uuid: orderUuid, differences }: Candidate): string =>
-  `follows order ${orderUuid}${differences ? ` as ours although it differs in ${differences.join(', ')}: what it pays counts as this payment, and no rest is paid or taken back` : ''}`;
+  `follows order ${orderUuid}${differences ? ` as ours although it differs in ${differences.join(', ')}: what it pays counts as this payment. No rest is paid, and nothing is taken back: ask the payee for what was paid too much` : ''}`;
 
 function wayOf({ move, amount, currency, names }: Offer): Variant {
   const { kind, as } = move;
@@ -162,7 +178,8 @@ export function refusal(run: Asking, decision: unknown): string | undefined {
   if (others.length > 0) return `${String(action)} does not take ${others.join(', ')}`;
   if (run.parked.decision) return 'another decision was taken a moment ago; look again';
   const shown = allowed.size > 0 ? `allowed now: ${[...allowed].join(', ')}` : 'nothing can be decided now';
-  if (!isAllowed) return `action ${String(action)} is not allowed; ${shown}`;
+  const late = action === 'resend' && isLate(run) ? `. Latest send: ${latestSendText(sendUntilMs(run))}` : '';
+  if (!isAllowed) return `action ${String(action)} is not allowed; ${shown}${late}`;
   if (!isOwnText(by)) return 'by: who decides? (1 to 500 characters, a name of your own)';
   if (!isOwnText(reason)) return 'reason: why? (1 to 500 characters, in words of your own)';
   if (revision !== run.revision) {

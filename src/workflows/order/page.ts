@@ -1,11 +1,20 @@
 import { workflowInfo } from '@temporalio/workflow';
-import { attentionWords, ITS_UUID, type OrderAttention, SENT_WORDS } from '../../contract/attention.js';
+import {
+  attentionWords,
+  ITS_UUID,
+  latestSendText,
+  type OrderAttention,
+  REQUEST_CANCELLATION,
+  SENT_WORDS,
+  timeShown,
+} from '../../contract/attention.js';
 import { maskWords } from '../../contract/masking.js';
 import { DEFAULT_ACCOUNT, parseAfterEndWorkflowId, parseReceivedWorkflowId } from '../../contract/names.js';
 import type { Attention, DecisionChoice } from '../../contract/order/messages.js';
 import type { OnlyByCommand } from '../../contract/signature.js';
-import { literal, page, pasteable, timeShown, WHY_BY_COMMAND } from '../show.js';
-import { decisionsOf } from './decision.js';
+import { wasEverInDoubt } from '../create/facts.js';
+import { literal, page, pasteable, WHY_BY_COMMAND } from '../show.js';
+import { decisionsOf, sendUntilMs } from './decision.js';
 import { marksOf, type Payment, paymentOf } from './payment.js';
 import { mayHaveSent, type OrderRun, orderIdOf } from './state.js';
 
@@ -14,7 +23,7 @@ import { mayHaveSent, type OrderRun, orderIdOf } from './state.js';
  * e-mail or client data, because everyone may read them.
  */
 export function currentDetails(run: OrderRun): string {
-  const { attention, order, notes } = run;
+  const { attention, order } = run;
   const { reference } = marksOf(run);
   return page([
     ...(attention ? attentionDetails(run, attention, paymentOf(run)) : []),
@@ -22,7 +31,7 @@ export function currentDetails(run: OrderRun): string {
     `**${run.phase}** · waiting for ${run.waitingFor}`,
     ...decided(run),
     ...(attention || reference === undefined ? [] : [`**Reference**: ${literal(reference)}`]),
-    ...(notes ? [`Skipped or failed checks: ${notes.join('; ')}`] : []),
+    ...(attention ? [] : noted(run)),
     ...(order?.unreadable ? [`Fields of the service that cannot be read: ${order.unreadable.join(', ')}`] : []),
   ]);
 }
@@ -35,14 +44,32 @@ function attentionDetails(run: OrderRun, { code, reason, since }: Attention, pay
     `**${never}**`,
     ...known(run),
     ...paymentShown(payment),
+    ...noted(run),
     `**Why** (since ${timeShown(since)}): ${reason}`,
     `**To do**: ${todo} ${choices.length > 0 ? howToDecide(run) : nothingToDecide(run)}`,
+    ...beforeOrder(run, code, choices.length > 0),
     // An order that exists decides what else may be done.
     ...[...choices.filter(isAdoption), ...choices.filter((one) => !isAdoption(one))].map((choice) =>
       choiceShown(choice, run.strictest.onlyByCommand),
     ),
   ];
 }
+
+const noted = ({ notes }: OrderRun): string[] =>
+  notes ? [`**Checks that were skipped, failed or only warn**: ${notes.join('; ')}`] : [];
+
+/** Returns until when an order may be sent, and what its cancellation does. */
+function beforeOrder(run: OrderRun, code: string, isAsked: boolean): string[] {
+  if (run.order || ofEnded()) return [];
+  const untilMs = sendUntilMs(run);
+  return [
+    ...(untilMs && SENDABLE.includes(code) ? [`**Latest send**: ${latestSendText(untilMs)}`] : []),
+    ...(run.facts.cancelled || (isAsked && wasEverInDoubt(run.facts)) ? [] : [REQUEST_CANCELLATION]),
+  ];
+}
+
+/** Codes of questions after which an order may be sent. */
+const SENDABLE = ['uncertain-create', 'not-sent', 'held', 'over-cap', 'short-of-funds', 'policy'];
 
 const isAdoption = ({ decision }: DecisionChoice): boolean => decision.action === 'adopt';
 

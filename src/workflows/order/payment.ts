@@ -46,6 +46,7 @@ function payeeOf({ type, request }: Shown): string | undefined {
   return [
     wallets.slice(0, SHOWN_WALLETS).map((one) => maskWallet(String(one))),
     others > 0 ? `and ${others} more` : [],
+    wallets.length === 0 && networkTo ? 'a payee that only the service names' : [],
     isKeyword(networkTo) ? `(${networkTo})` : [],
   ]
     .map((part) => [part].flat().join(', '))

@@ -15,7 +15,7 @@ import type { Offer } from '../compensation/offers.js';
 import type { Candidate } from '../create/facts.js';
 import { isKeyword } from '../keywords.js';
 import { attentionAttributes, show } from '../show.js';
-import { decisionsOf, recordOf } from './decision.js';
+import { attentionNow, decisionsOf, recordOf } from './decision.js';
 import { emitAttention } from './events.js';
 import { currentDetails } from './page.js';
 import { marksOf } from './payment.js';
@@ -104,7 +104,7 @@ export function orderState(run: OrderRun): OrderState {
     status: run.order?.status ?? null,
     order: run.order ?? null,
     waitingFor: run.waitingFor,
-    attention: run.attention,
+    attention: attentionNow(run),
     ...(run.facts.cancelled && { cancelRequested: true }),
     decisions: decisionsOf(run, runId),
     ...(run.decisions.length > 0 && { decided: run.decisions }),

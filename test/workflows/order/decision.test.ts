@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { decimal } from '../../../src/contract/money.js';
 import { REFUND } from '../../../src/workflows/compensation/moves.js';
-import { refusal } from '../../../src/workflows/order/decision.js';
+import { openFacts } from '../../../src/workflows/create/facts.js';
+import { attentionNow, decisionsOf, refusal } from '../../../src/workflows/order/decision.js';
 import type { OrderRun } from '../../../src/workflows/order/state.js';
 
 /** A run that waits for a person to say where a refund goes. */
@@ -36,6 +37,42 @@ test.each([
   ]) {
     expect(refused(other)).toContain('approve needs exactly what is shown');
   }
+});
+
+test('a send that is over is neither offered nor taken, and the refusal says what to do', () => {
+  const of = (latestSend?: string) =>
+    ({
+      ...RUN,
+      facts: openFacts('never', true),
+      attention: {
+        code: 'uncertain-create',
+        reason: 'unclear',
+        since: '',
+        allowed: ['resend', 'close-absent', 'adopt'],
+      },
+      input: { latestSend },
+    }) as unknown as OrderRun;
+  const resend = { action: 'resend', by: 'ann', reason: 'still wanted', revision: 1 };
+  const offered = (run: OrderRun) => decisionsOf(run, 'r').map(({ decision: { action } }) => action);
+  for (const run of [of(), of('2999-01-01T00:00:00Z')]) {
+    expect(offered(run)).toEqual(['resend', 'close-absent', 'adopt']);
+    expect(refusal(run, resend)).toBeUndefined();
+  }
+  const over = of('2026-01-31T14:00:00+02:00');
+  expect(offered(over)).toEqual(['close-absent', 'adopt']);
+  expect(attentionNow(over)?.allowed).toEqual(['close-absent', 'adopt']);
+  expect(refusal(over, resend)).toMatch(
+    /allowed now: close-absent, adopt\. Latest send: 2026-01-31 12:00:00 UTC\. Later, nothing is sent.*`--again`/,
+  );
+});
+
+test('an adoption says what happens to what was paid too much', () => {
+  const run = {
+    ...RUN,
+    attention: { code: 'conflict', reason: 'differs', since: '', allowed: ['adopt'] },
+    parked: { offers: [], candidates: [{ order_uuid: 'u', differences: ['amount'] }] },
+  } as unknown as OrderRun;
+  expect(decisionsOf(run, 'r')[0]?.does).toContain('ask the payee for what was paid too much');
 });
 
 test('a refund names where it goes, and nothing else', () => {
