@@ -19,7 +19,7 @@ import { recordSend } from '../audit.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { invalidOrder } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';
-import { policyVerdict } from '../policy/ask.js';
+import { noteEarlier, policyVerdict } from '../policy/ask.js';
 import { protectionsIn, type Restored, tooSoonAfterRestore } from '../protections.js';
 import { stopped, stopsOf } from '../stops.js';
 import {
@@ -59,6 +59,8 @@ export function createOrderActivity(deps: ActivityDeps) {
     const elsewhere = elsewhereOf(account, attempt.sentTo);
     const verdict = elsewhere ? notSent(elsewhere.why) : await probeThenSend(sending);
     const { notes, pinned } = sending;
+    // An older attempt could time out.
+    if (deadline.allowsSend()) await noteEarlier(sending, verdict);
     if (notes.size > 0) log.warn('checks were passed over', { notes: [...notes] });
     const excerpt = verdict.kind === 'rejected' ? verdict.excerpt : undefined;
     log.info('create attempt ended', { verdict: verdict.kind, permission: attempt.permission, excerpt });

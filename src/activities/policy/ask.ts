@@ -9,7 +9,7 @@ import {
   policyWorkflowId,
   searchAttribute,
 } from '../../contract/names.js';
-import type { BreachedRule, CreateVerdict } from '../../contract/order/activities.js';
+import type { BreachedRule, CreateOrderInput, CreateVerdict } from '../../contract/order/activities.js';
 import type { RunInput } from '../../contract/order/input-and-result.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { OrderType } from '../../contract/order/types.js';
@@ -26,6 +26,7 @@ import {
 import type { Rates } from '../../contract/service-objects.js';
 import { digestOfJson, policyDigest } from '../../temporal/published.js';
 import type { ActivityDeps } from '../deps.js';
+import { reasonOf } from '../failures.js';
 import { notSent, notSentBecause } from '../order/create-attempt.js';
 import { type Attempted, capsFor, exceededCap } from '../order/limits.js';
 import { askedAmounts, isJudged, payoutOf } from './payout.js';
@@ -153,6 +154,12 @@ export interface Judged {
   follows?: readonly string[] | undefined;
 }
 
+/** Returns an attempt as the policy judges it. */
+const judgedOf = ({ type, account, input }: CreateOrderInput, request: CreateRequest, rates: Rates | undefined) => ({
+  ...{ account, type, request, rates },
+  follows: (input as RunInput).followUpOf?.map(({ user_order_id: orderId }) => orderId),
+});
+
 /** Rules that need the sums of the account. */
 const COUNTING: readonly PolicyRule['rule'][] = ['sum', 'count', 'new-payee', 'paid-before'];
 
@@ -169,7 +176,7 @@ export async function breachesBefore(
   if (!policy || !isJudged(type)) return [];
   const { rules } = policy;
   const payout = payoutOf(policy, type, request, askedAmounts(type, request, rates));
-  // Only plans and dry runs ask for what warns.
+  // A warning would hold a reservation back.
   const asks = rules.filter(({ rule }) => !reserve || rule !== 'paid-before');
   const tested = testRules(asks, payout, approved, await nowMs());
   const isReserved = reserve && tested.breaches.length === 0;
@@ -209,12 +216,28 @@ export async function policyVerdict(
       await deps.policyDesk?.close(name);
       return undefined;
     }
-    const { followUpOf } = attempt.input as RunInput;
-    const follows = followUpOf?.map(({ user_order_id: orderId }) => orderId);
-    const judged = { account: name, type, request, rates, approved: approvedRules, follows };
+    const judged = { ...judgedOf(attempt, request, rates), approved: approvedRules };
     return verdictOf(await breachesBefore(deps, judged, true));
   } catch (error) {
     return notSentBecause('the policy could not be asked', error);
+  }
+}
+
+const SAME = '; check first whether it is the same payment';
+
+/** Notes payouts of the same payee and amount, if a person may be asked about the order now. */
+export async function noteEarlier(attempted: Attempted, { kind, ...verdict }: CreateVerdict): Promise<void> {
+  const { deps, account, attempt, request, terms, notes } = attempted;
+  const isAsked = kind === 'policy' || kind === 'overCap' || kind === 'short' || 'stopped' in verdict;
+  const policy = deps.policies?.get(account.name);
+  const rules = policy?.rules.filter(({ rule }) => rule === 'paid-before') ?? [];
+  if (!isAsked || !policy || rules.length === 0) return;
+  try {
+    const policies = new Map([[account.name, { ...policy, rules }]]);
+    const found = await breachesBefore({ ...deps, policies }, judgedOf(attempt, request, terms.rates), false);
+    for (const { rule, says, paid = [] } of found) notes.add(`${rule}: ${says}${paid.length > 0 ? SAME : ''}`);
+  } catch (error) {
+    notes.add(`earlier payouts to this payee could not be compared (${reasonOf(error)})`);
   }
 }
 
