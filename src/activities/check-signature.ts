@@ -1,8 +1,11 @@
 import { verify } from 'node:crypto';
-import { activityInfo } from '@temporalio/activity';
+import { activityInfo, getClient } from '@temporalio/activity';
 import { AuditNotWrittenError } from '../audit/audit-record.js';
+import { readFirstInput } from '../client/history.js';
+import { describeRun } from '../client/standing.js';
 import type { Approvers } from '../config.js';
-import { HOLD_UPDATE } from '../contract/names.js';
+import type { BatchInput } from '../contract/batch/batch.js';
+import { batchWorkflowId, HOLD_UPDATE } from '../contract/names.js';
 import type { Decision } from '../contract/order/messages.js';
 import {
   type CheckSignatureInput,
@@ -10,6 +13,7 @@ import {
   SIGNATURES_COUNT,
   SIGNED_UPDATES,
   type SignatureCheck,
+  starterProblem,
   textToSign,
 } from '../contract/signature.js';
 import { textForAll, textName } from '../contract/signed-together.js';
@@ -39,7 +43,7 @@ export function checkSignatureActivity(deps: Pick<ActivityDeps, 'accounts' | 'ap
     if (!approvers && (input.required || isSigned(deps, input.account))) return letAnother();
     const check = checked(approvers, input);
     if (check.kind === 'refused') return check;
-    const problem = runProblem(input);
+    const problem = runProblem(input) ?? (await ownBatch(input));
     if (problem) return refused(problem);
     try {
       await recordChoice(deps, input, check.kind === 'signed' ? check.keyId : undefined);
@@ -67,6 +71,15 @@ function runProblem({ update, choice }: CheckSignatureInput): string | undefined
   const { runId }: { runId?: unknown } = choice;
   const isOfRun = runId === undefined || runId === activityInfo().workflowExecution?.runId;
   return isOfRun || update === HOLD_UPDATE ? undefined : OTHER_RUN;
+}
+
+/** Returns why a person may not approve the breach of a row: they started its batch. */
+async function ownBatch({ account, batchId, choice }: CheckSignatureInput): Promise<string | undefined> {
+  const workflowId = batchId && batchWorkflowId(account, batchId);
+  // Any order may name a batch, also one that Temporal does not know.
+  if (!workflowId || !(await describeRun(getClient(), workflowId))) return undefined;
+  const { input } = await readFirstInput<BatchInput>(getClient(), workflowId);
+  return starterProblem('order', input.startedBy, (choice as Decision).by);
 }
 
 /** Returns the run that a choice is for. A hold lasts over a reset: to hold is always safe. */

@@ -1,6 +1,7 @@
 /* Texts that persons sign. Workflows use them, so this file uses nothing of Node. */
 
 import type { Signature } from '../shapes/parts.js';
+import { maskName } from './masking.js';
 
 export type { OnlyByCommand, Signature } from '../shapes/parts.js';
 
@@ -22,6 +23,15 @@ export function signatureProblem(signature: unknown): string | undefined {
   if (!areTexts(texts)) return `signature: texts must be at most ${MAX_SIGNED_TOGETHER} SHA-256 in hex`;
   return fits && Object.keys(others).length === 0 ? undefined : 'signature: must be {keyId, value}, both texts';
 }
+
+/** Returns one form of names that look the same. */
+export const folded = (name: string): string => name.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
+
+/** Returns why a person may not approve what they started. */
+export const starterProblem = (what: 'batch' | 'order', startedBy: unknown, by: string): string | undefined =>
+  folded(by) === folded(String(startedBy))
+    ? `${maskName(by)} started this ${what}, so somebody else must approve it`
+    : undefined;
 
 /** Signed updates. `approve` and `resume` are of batches, and need the right to approve. */
 export const SIGNED_UPDATES = ['decide', 'hold', 'stopAccount', 'resumeAccount', 'approve', 'resume'] as const;
@@ -59,6 +69,8 @@ export interface CheckSignatureInput {
   required?: boolean;
   /** Set for a `resume`: who paused the batch. It is only recorded, not signed. */
   paused?: { by: string; reason: string; at: string };
+  /** Set if a person approves the breach of a policy: batch whose starter may not. */
+  batchId?: string;
 }
 
 /** Its answer. 'unasked': this account asks for no signatures; 'refused' says why, in words for the caller. */

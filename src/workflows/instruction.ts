@@ -1,21 +1,11 @@
 import { isPlaceholder } from '../contract/attention.js';
 import { type BatchInstruction, BY_ITSELF } from '../contract/batch/batch.js';
-import { maskName } from '../contract/masking.js';
-import { signatureProblem } from '../contract/signature.js';
+import { folded, signatureProblem } from '../contract/signature.js';
 
 /* Who instructs a batch, an order or an account, and why. */
 
 const MAX_NAME_LENGTH = 120;
 const MAX_REASON_LENGTH = 500;
-
-/** Returns one form of names that look the same. */
-export const folded = (name: string): string => name.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
-
-/** Returns why a person may not approve what they started. */
-export const starterProblem = (what: 'batch' | 'order', startedBy: unknown, by: string): string | undefined =>
-  folded(by) === folded(String(startedBy))
-    ? `${maskName(by)} started this ${what}, so somebody else must approve it`
-    : undefined;
 
 function textProblem(field: string, value: unknown, maxLength: number): string | undefined {
   if (typeof value !== 'string' || value.trim() === '') return `${field}: required`;

@@ -132,6 +132,19 @@ describe('rules about payees, approvers and refusals', () => {
     expect(await handle.result()).toMatchObject({ outcome: 'completed', decisions: [{ by: 'bob' }] });
   });
 
+  test('need another person than who started the batch of a row', async () => {
+    setRules({ rule: 'tier', currency: 'usd', above: '10', approvers: 1 });
+    const row = { ...orderInput('withdraw', newOrderId('row')).order };
+    await lab.orders.batches.start({ batchId: newOrderId('batch'), rows: [row], startedBy: 'Ann  Smith' });
+    const handle = lab.orders.order(row.order_id);
+    await vi.waitUntil(() => handle.isOpen().catch(() => false), { timeout: 30_000, interval: 100 });
+    const { revision } = await parkedFor(handle, 'is above 10 usd');
+    const approve = (by: string) => handle.decide({ action: 'approve', by, reason: 'as agreed', revision });
+    await expect(approve('ann smith')).rejects.toThrow('started this order, so somebody else must approve it');
+    await approve('bob');
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', decisions: [{ by: 'bob' }] });
+  });
+
   test('end an order unsent, and a dry run says so and reserves nothing', async () => {
     setRules({ rule: 'sum', per: '30 days', currency: 'eur', max: '1000', breach: 'refuse' });
     const input = orderInput('withdraw', newOrderId('dry'));

@@ -6,8 +6,8 @@ import {
   type BatchState,
   type SignedApproval,
 } from '../../contract/batch/batch.js';
+import { starterProblem } from '../../contract/signature.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
-import { starterProblem } from '../instruction.js';
 import { otherRun, required, takeSigned } from '../signed.js';
 import { pause, resume, stop } from './interruptions.js';
 import { approvalRefusal, batchState, pauseRefusal, repeated, resumeRefusal, stopRefusal } from './rules.js';

@@ -12,8 +12,8 @@ import {
   NONE_ENDED,
 } from '../../contract/batch/batch.js';
 import { maskName } from '../../contract/masking.js';
-import { signatureProblem } from '../../contract/signature.js';
-import { instructionProblem, nameProblem, starterProblem } from '../instruction.js';
+import { signatureProblem, starterProblem } from '../../contract/signature.js';
+import { instructionProblem, nameProblem } from '../instruction.js';
 import type { BatchRun } from './state.js';
 
 /* Rules of a batch that need no runtime. The double for unit tests uses them, too. */

@@ -24,9 +24,9 @@ import type { OrderInput, OrderResult, ReceivedDepositInput, RunInput } from '..
 import type { Decision, OrderState } from '../../contract/order/messages.js';
 import { isOrderType, ORDER_TYPES, type OrderType, workflowTypeOf } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
+import { starterProblem } from '../../contract/signature.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { checkOrder, checkOrderShape, checkReceived, invalidInput, type Refuse } from '../identity.js';
-import { starterProblem } from '../instruction.js';
 import { handOver } from '../outbox.js';
 import { otherRun, required, takeSigned } from '../signed.js';
 import { refusal } from './decision.js';
@@ -126,16 +126,19 @@ function refuseDecision(reason: string): never {
   throw ApplicationFailure.nonRetryable(reason, 'DecisionRefused');
 }
 
+const approvesBreach = ({ attention }: OrderRun, { action }: Decision): boolean =>
+  action === 'approve' && attention?.code === 'policy';
+
 /** Returns why a person may not approve the breach of an order that they started themselves. */
-const ownApproval = (run: OrderRun, { action, by }: Decision): string | undefined =>
-  action === 'approve' && run.attention?.code === 'policy'
-    ? starterProblem('order', marksOf(run).metadata?.startedBy, by)
-    : undefined;
+const ownApproval = (run: OrderRun, decision: Decision): string | undefined =>
+  approvesBreach(run, decision) ? starterProblem('order', marksOf(run).metadata?.startedBy, decision.by) : undefined;
 
 function takeDecision(run: OrderRun, decision: Decision): Promise<OrderState> {
   const { signature, ...choice } = decision;
+  const { account, strictest, input } = run;
+  const ofBatch = approvesBreach(run, decision) && { batchId: input.batchId };
   return takeSigned({
-    input: { account: run.account, update: 'decide', choice, signature, ...required(run.strictest.onlyByCommand) },
+    input: { account, update: 'decide', choice, signature, ...required(strictest.onlyByCommand), ...ofBatch },
     refusal: () => refusal(run, decision),
     refuse: refuseDecision,
     take: (keyId) => {
