@@ -13,8 +13,8 @@ export interface CallOptions {
   turn?: RequestKind | 'taken';
   signal?: AbortSignal;
   /**
-   * Limit from connecting to the last byte, without the wait for the turn. Default:
-   * `requestTimeoutMs`.
+   * Limit from connecting to the last byte, without the wait for the turn; it begins again after
+   * `beforeSend`. Default: `requestTimeoutMs`.
    */
   timeoutMs?: number;
   /**
@@ -63,6 +63,8 @@ export async function send(request: WireRequest): Promise<WireAnswer> {
     socket = await openConnection(request.url, request.route, deadline.signal);
     await request.beforeSend?.();
     if (deadline.signal.aborted) throw new NotSentError(String(deadline.signal.reason));
+    // The checks before the send take no time from the answer.
+    if (request.beforeSend) deadline.restart();
     if (!socket.writable) throw new NotSentError('closed');
     return await exchange(request, socket, deadline.signal);
   } finally {
@@ -122,7 +124,7 @@ async function readBeginning(stream: Request): Promise<Buffer> {
 }
 
 /** Returns a signal for the time limit and for the caller's cancellation. */
-function startDeadline(timeoutMs: number, outer?: AbortSignal): { signal: AbortSignal; stop: () => void } {
+function startDeadline(timeoutMs: number, outer?: AbortSignal) {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort('timeout'), timeoutMs);
   const abort = () => controller.abort('aborted');
@@ -132,5 +134,5 @@ function startDeadline(timeoutMs: number, outer?: AbortSignal): { signal: AbortS
     clearTimeout(timer);
     outer?.removeEventListener('abort', abort);
   };
-  return { signal: controller.signal, stop };
+  return { signal: controller.signal, stop, restart: () => timer.refresh() };
 }

@@ -135,6 +135,13 @@ describe('beforeSend', () => {
     expect(received).toEqual([]);
   });
 
+  test('takes no time from the answer', async () => {
+    const { baseUrl } = await startServer((response) => void setTimeout(() => answer(response, orderObject()), 600));
+    const beforeSend = () => new Promise<void>((resolve) => setTimeout(resolve, 600));
+    const creating = clientFor(baseUrl).createOrder('withdraw', withdrawRequest(), { beforeSend, timeoutMs: 1_000 });
+    await expect(creating).resolves.toMatchObject({ status: expect.any(String) });
+  });
+
   test('that outlasts the time limit sends nothing either', async () => {
     const { baseUrl, received } = await startServer((response) => answer(response, orderObject()));
     const beforeSend = () => new Promise<void>((resolve) => setTimeout(resolve, 80));
