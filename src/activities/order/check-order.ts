@@ -1,9 +1,11 @@
+import { getClient } from '@temporalio/activity';
 import { z } from 'zod';
 import { describeFieldErrors } from '../../contract/failures.js';
+import { quoted } from '../../contract/names.js';
 import type { OrderInput } from '../../contract/order/input-and-result.js';
 import type { OrderFindings } from '../../contract/order/messages.js';
 import type { CreateRequest } from '../../contract/order/request.js';
-import { ORDER_TYPES, type OrderType } from '../../contract/order/types.js';
+import { ORDER_TYPES, type OrderType, orderSides } from '../../contract/order/types.js';
 import { type Breach, breachText } from '../../contract/policy/rules.js';
 import { validateOrderInput } from '../../validation/order-input.js';
 import { amountLikeThousands } from '../../validation/rate-checks.js';
@@ -29,12 +31,13 @@ export async function checkOrder(
   if ('errors' in checked) return { fields: checked.errors };
   const { order: request, whenShort } = checked.input;
   const first = { type, permission: 'first' } as const;
-  const [terms, atService, late, stop] = await Promise.all([
+  const [terms, atService, late, stop, line] = await Promise.all([
     // Its balances are shown, whether or not a start would check them.
     readTerms(deps, account, { ...first, input: { whenShort: 'ask' } }, request),
     shownAtService(account, type, request),
     tooLate(deps, account, type, checked.input),
     stopOf(deps, account),
+    lineOf(account, orderSides(type, request), whenShort),
   ]);
   const { errors, notes, short } = beyondLimits(account, type, request, {
     ...terms,
@@ -49,9 +52,8 @@ export async function checkOrder(
     ...(whenShort ? [] : (amounts.leaves ?? []).flatMap(unchecked)),
     ...(policy.warnings ?? []),
   ];
-  const unknown = [...notes, ...[amounts, late, stop, policy].flatMap((one) => one?.unknown ?? [])];
-  const wait = short && WAITS.includes(whenShort) ? `it would wait for funds: ${short}` : undefined;
-  const notNow = late?.reason ?? stop.reason ?? policy.refusal ?? wait;
+  const unknown = [...notes, ...[amounts, late, stop, policy, line].flatMap((one) => one?.unknown ?? [])];
+  const notNow = late?.reason ?? stop.reason ?? policy.refusal ?? waitOf(whenShort, short, line.older);
   return {
     fields: short && whenShort === 'refuse' ? [...errors, { field: 'order.amount', reason: short }] : errors,
     ...amounts,
@@ -68,6 +70,29 @@ export async function checkOrder(
 }
 
 const WAITS: readonly unknown[] = ['wait', 'overtake'];
+
+/** Returns why the order would wait. One that may overtake waits only for its own funds. */
+function waitOf(whenShort: unknown, short: string | undefined, older = 0): string | undefined {
+  if (!WAITS.includes(whenShort) || (!short && (older === 0 || whenShort === 'overtake'))) return undefined;
+  const before = older > 0 && `${older} older orders wait before it`;
+  return `it would wait for funds: ${[short, before].filter(Boolean).join('; ')}`;
+}
+
+/** Returns how many orders of the account wait for funds of the currency. A new one is the last. */
+async function lineOf(
+  { name }: Account,
+  { currencyFrom }: { currencyFrom: string },
+  whenShort: unknown,
+): Promise<{ older?: number; unknown?: string[] }> {
+  if (!WAITS.includes(whenShort)) return {};
+  const terms = `PaymentAccount = ${quoted(name)} AND PaymentCurrencyFrom = ${quoted(currencyFrom)}`;
+  const query = `${terms} AND PaymentOrderStatus = 'short' AND ExecutionStatus = 'Running'`;
+  try {
+    return { older: (await getClient().workflow.count(query)).count };
+  } catch (error) {
+    return { unknown: [`how many orders wait for funds could not be read (${reasonOf(error)})`] };
+  }
+}
 
 /** Returns why nothing is sent while the account is stopped. */
 async function stopOf(deps: ActivityDeps, account: Account): Promise<{ reason?: string; unknown?: string[] }> {

@@ -246,6 +246,14 @@ describe('an order that the balance does not cover', () => {
       await isShort(large);
       const patient = await start('small', { whenShort: 'wait', amount: '20' });
       await isShort(patient, '1 older orders wait before it');
+      await vi.waitFor(async () => expect(await openIn('short')).toBe(2), 10_000);
+      const dry = async (whenShort: Change['whenShort'], amount: string) => {
+        const input = orderInput('withdraw', newOrderId('dry'), { whenShort });
+        return (await lab.orders.check('withdraw', { ...input, order: { ...input.order, amount } })).notNow;
+      };
+      expect(await dry('wait', '10')).toBe('it would wait for funds: 2 older orders wait before it');
+      expect(await dry('wait', '100')).toMatch(/^it would wait for funds: the balance of 60 usd .* missing; 2 older/);
+      expect([await dry('overtake', '20'), await dry('ask', '20')]).toEqual([undefined, undefined]);
       const hasty = await start('small', { whenShort: 'overtake', amount: '20' });
       expect(await hasty.handle.result()).toMatchObject({ outcome: 'completed' });
       expect([creates(large.orderId), creates(patient.orderId)]).toEqual([0, 0]);
