@@ -54,8 +54,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a decision on the state of another run is taken',
     file: 'src/activities/check-signature.ts',
-    find: 'const problem = runProblem(input) ?? (await ownBatch(input));',
-    replacement: 'const problem = await ownBatch(input);',
+    find: 'const runId = runOf(input.update, input.choice, run);',
+    replacement: 'const { runId } = run;',
     test: {
       file: 'test/workflows/order/unchecked-decisions.nightly.test.ts',
       name: 'a decision that a run took up before it was reset, and that is checked after that, is not taken',

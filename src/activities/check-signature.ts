@@ -5,14 +5,16 @@ import { readFirstInput } from '../client/history.js';
 import { describeRun } from '../client/standing.js';
 import type { Approvers } from '../config.js';
 import type { BatchInput } from '../contract/batch/batch.js';
-import { batchWorkflowId, HOLD_UPDATE } from '../contract/names.js';
+import { batchWorkflowId } from '../contract/names.js';
 import type { Decision } from '../contract/order/messages.js';
 import {
   type CheckSignatureInput,
   OTHER_RUN,
+  runOf,
   SIGNATURES_COUNT,
   SIGNED_UPDATES,
   type SignatureCheck,
+  type SignedRun,
   starterProblem,
   textToSign,
 } from '../contract/signature.js';
@@ -41,10 +43,8 @@ export function checkSignatureActivity(deps: Pick<ActivityDeps, 'accounts' | 'ap
     if (!deps.accounts.has(input.account)) return refused(UNKNOWN_ACCOUNT);
     const approvers = deps.approvers?.get(input.account);
     if (!approvers && (input.required || isSigned(deps, input.account))) return letAnother();
-    const check = checked(approvers, input);
+    const check = await checkedInRun(approvers, input);
     if (check.kind === 'refused') return check;
-    const problem = runProblem(input) ?? (await ownBatch(input));
-    if (problem) return refused(problem);
     try {
       await recordChoice(deps, input, check.kind === 'signed' ? check.keyId : undefined);
       return check;
@@ -66,11 +66,15 @@ function letAnother(): SignatureCheck {
 /** Attempts before a refusal, and the wait between them, within the time of a check. */
 const [OTHERS_ASKED, ASK_OTHER_AFTER_MS] = [20, 250];
 
-/** Returns why a choice belongs to another run: a reset repeats choices of the earlier run. */
-function runProblem({ update, choice }: CheckSignatureInput): string | undefined {
-  const { runId }: { runId?: unknown } = choice;
-  const isOfRun = runId === undefined || runId === activityInfo().workflowExecution?.runId;
-  return isOfRun || update === HOLD_UPDATE ? undefined : OTHER_RUN;
+/** Checks a choice for its run, and that nobody approves the breach of their own row. */
+async function checkedInRun(known: Approvers | undefined, input: CheckSignatureInput): Promise<SignatureCheck> {
+  const { workflowExecution: run } = activityInfo();
+  if (!run) throw new Error('is asked by workflows alone');
+  const runId = runOf(input.update, input.choice, run);
+  if (runId === undefined) return refused(OTHER_RUN);
+  const check = checked(known, input, { ...run, runId });
+  const problem = check.kind !== 'refused' && (await ownBatch(input));
+  return problem ? refused(problem) : check;
 }
 
 /** Returns why a person may not approve the breach of a row: they started its batch. */
@@ -82,11 +86,11 @@ async function ownBatch({ account, batchId, choice }: CheckSignatureInput): Prom
   return starterProblem('order', input.startedBy, (choice as Decision).by);
 }
 
-/** Returns the run that a choice is for. A hold lasts over a reset: to hold is always safe. */
-const runOf = ({ update, choice }: CheckSignatureInput): { runId?: string } =>
-  update === HOLD_UPDATE && 'runId' in choice ? { runId: String(choice.runId) } : {};
-
-function checked(known: Approvers | undefined, input: CheckSignatureInput): SignatureCheck {
+function checked(
+  known: Approvers | undefined,
+  input: CheckSignatureInput,
+  run: Pick<SignedRun, 'workflowId' | 'runId'>,
+): SignatureCheck {
   const { account, update, choice, signature } = input;
   if (!known) return { kind: 'unasked' };
   const { keyId, value, texts } = signature ?? {};
@@ -95,9 +99,8 @@ function checked(known: Approvers | undefined, input: CheckSignatureInput): Sign
   }
   const approver = known.get(keyId);
   if (!approver) return refused('signature: no person of APPROVERS_FILE has this key');
-  const { workflowNamespace: namespace, workflowExecution: run } = activityInfo();
-  if (!namespace || !run) throw new Error('is asked by workflows alone');
-  const own = textToSign(update, { namespace, account, ...run, ...runOf(input) }, choice);
+  const { workflowNamespace: namespace = '' } = activityInfo();
+  const own = textToSign(update, { namespace, account, ...run }, choice);
   const text = texts ? textAmong(own, texts, { ...input, namespace }) : own;
   if (text === undefined || !verify(null, Buffer.from(text), approver.key, Buffer.from(value, 'base64'))) {
     return refused('signature: is not of this choice for this run. Look again, and sign what is shown then');

@@ -2,6 +2,7 @@
 
 import type { Signature } from '../shapes/parts.js';
 import { maskName } from './masking.js';
+import { HOLD_UPDATE } from './names.js';
 
 export type { OnlyByCommand, Signature } from '../shapes/parts.js';
 
@@ -44,6 +45,20 @@ export interface SignedRun {
   account: string;
   workflowId: string;
   runId: string;
+}
+
+/**
+ * Returns the run that a choice is for; undefined if not for this one. A reset repeats a hold under
+ * the run that it names, and to hold is always safe.
+ */
+export function runOf(
+  update: string,
+  choice: object | undefined,
+  { runId, firstExecutionRunId }: { runId: string; firstExecutionRunId?: string },
+): string | undefined {
+  const { runId: named = runId }: { runId?: string } = choice ?? {};
+  const mayBeRepeated = update === HOLD_UPDATE && runId !== firstExecutionRunId;
+  return named === runId || mayBeRepeated ? named : undefined;
 }
 
 /**

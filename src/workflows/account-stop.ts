@@ -103,7 +103,7 @@ function onUpdate(
     description,
     validator: (raw: BatchInstruction) => {
       const sent = withoutNulls<BatchInstruction>(raw);
-      const reason = problem() ?? instructionProblem(sent) ?? otherRun(sent);
+      const reason = problem() ?? instructionProblem(sent) ?? otherRun(update.name, sent);
       if (reason) refuse(reason);
     },
   });

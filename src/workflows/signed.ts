@@ -10,6 +10,7 @@ import {
   type CheckSignatureInput,
   type OnlyByCommand,
   OTHER_RUN,
+  runOf,
   SIGNATURES_COUNT,
   type SignatureCheck,
 } from '../contract/signature.js';
@@ -25,8 +26,8 @@ export interface SignedRequest<T> {
 }
 
 /** Returns why a choice for another run is refused, before `checkSignature` costs history. */
-export const otherRun = (choice: { runId?: string } | undefined): string | undefined =>
-  choice?.runId === undefined || choice.runId === workflowInfo().runId ? undefined : OTHER_RUN;
+export const otherRun = (update: string, choice: object | undefined): string | undefined =>
+  runOf(update, choice, workflowInfo()) === undefined ? OTHER_RUN : undefined;
 
 /** Returns, as a field to spread, whether a run takes signed choices only. */
 export const required = (onlyByCommand: OnlyByCommand | undefined): { required?: true } =>

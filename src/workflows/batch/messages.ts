@@ -30,7 +30,7 @@ function onUpdate<T extends BatchApproval | BatchInstruction>(
     description,
     validator: (raw) => {
       const sent = withoutNulls(raw);
-      refuseFor(refusal(run, sent) ?? otherRun(sent));
+      refuseFor(refusal(run, sent) ?? otherRun(name, sent));
     },
   });
 }

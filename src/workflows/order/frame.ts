@@ -206,7 +206,7 @@ function setHandlers(run: OrderRun): void {
       // Synchronous: an async validator would never refuse.
       validator: (sent) => {
         const decision = withoutNulls(sent);
-        const reason = refusal(run, decision) ?? otherRun(decision) ?? ownApproval(run, decision);
+        const reason = refusal(run, decision) ?? otherRun(DECIDE_UPDATE, decision) ?? ownApproval(run, decision);
         if (reason) refuseDecision(reason);
       },
     },

@@ -9,22 +9,24 @@ import { isHeld } from '../create/facts.js';
 import { instructionProblem } from '../instruction.js';
 import { otherRun, required, takeSigned } from '../signed.js';
 import { orderState } from './show.js';
-import { isReset, mayHaveSent, type OrderRun } from './state.js';
+import { mayHaveSent, type OrderRun } from './state.js';
 
 /** Longest wait for the answer of a create that a worker had when the hold came. */
 const UNDER_WAY_MS = 8_000;
 
 const HELD_IF_NOT = 'it may have been sent. If it was not, it is held: look at its state in a minute';
+const TAKEN = 'signature: this hold was taken before, and released. To hold the order again, sign another reason';
 const NOT_HELD = 'Nothing is held. Cancel it: then nothing more is sent without a decision';
 
 /** Sets the update that holds an unsent order until a person releases or refuses it. */
 export function setHold(run: OrderRun): void {
-  setHandler(defineUpdate<OrderState, [BatchInstruction]>(HOLD_UPDATE), (sent) => takeHold(run, withoutNulls(sent)), {
+  const signed = new Set<string>();
+  const take = (sent: BatchInstruction) => takeHold(run, withoutNulls(sent), signed);
+  setHandler(defineUpdate<OrderState, [BatchInstruction]>(HOLD_UPDATE), take, {
     description: 'Holds an order that is not sent yet. Then decide: release or refuse. {"by", "reason"}',
     validator: (raw) => {
       const sent = withoutNulls(raw);
-      // A reset repeats the hold of the run before, which its caller named.
-      const reason = refusal(run, sent) ?? (isReset() ? undefined : otherRun(sent));
+      const reason = refusal(run, sent) ?? otherRun(HOLD_UPDATE, sent);
       if (reason) refuse(reason);
     },
   });
@@ -42,13 +44,22 @@ function sentAlready(run: OrderRun): string | undefined {
   return run.order && `it was sent: the service has it as order ${run.order.order_uuid}. ${NOT_HELD}`;
 }
 
-async function takeHold(run: OrderRun, { signature, by, reason, runId }: BatchInstruction): Promise<OrderState> {
+/** Takes a hold. Whoever sees a signed one could send it again, so each is taken once. */
+async function takeHold(
+  run: OrderRun,
+  { signature, by, reason, runId }: BatchInstruction,
+  signed: Set<string>,
+): Promise<OrderState> {
   const choice = { by, reason, runId };
+  const text = JSON.stringify(choice);
   await takeSigned({
     input: { account: run.account, update: HOLD_UPDATE, choice, signature, ...required(run.strictest.onlyByCommand) },
-    refusal: () => refusal(run, { ...choice, signature }),
+    refusal: () => refusal(run, { ...choice, signature }) ?? (signed.has(text) ? TAKEN : undefined),
     refuse,
-    take: () => record(run, { kind: 'blocked', by: 'hold', why: `held by ${maskWords(by)}: ${maskWords(reason)}` }),
+    take: (keyId) => {
+      if (keyId) signed.add(text);
+      record(run, { kind: 'blocked', by: 'hold', why: `held by ${maskWords(by)}: ${maskWords(reason)}` });
+    },
   });
   // A worker that has the create finds the hold right before it sends, or has sent already.
   const isOver = () => !run.isAttempting || run.failure !== undefined;

@@ -168,10 +168,18 @@ describe('where the account has approvers', () => {
     await expect(order.hold(ANN)).rejects.toThrow('takes nothing unsigned');
     await order.hold(ANN, { signer: KEYS.ann });
     await untilHeld(order);
+    const release = async () => {
+      const { revision, runId } = await order.state();
+      await order.decide({ action: 'release', ...BOB, revision, runId }, { signer: KEYS.bob });
+    };
+    await release();
+    // The same choice has the same signature, which others may have seen.
+    await expect(order.hold(ANN, { signer: KEYS.ann })).rejects.toThrow('this hold was taken before, and released');
+    await order.hold({ ...ANN, reason: 'still not sure' }, { signer: KEYS.ann });
+    await untilHeld(order);
     await expect(accounts.resume('default', BOB)).rejects.toThrow('takes nothing unsigned');
     await accounts.resume('default', BOB, { signer: KEYS.bob });
-    const { revision, runId } = await order.state();
-    await order.decide({ action: 'release', ...BOB, revision, runId }, { signer: KEYS.bob });
+    await release();
     expect((await order.result()).outcome).toBe('completed');
   });
 
