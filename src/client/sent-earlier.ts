@@ -1,5 +1,5 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-import { mayHaveSent } from '../contract/failures.js';
+import { type EndedHeld, mayHaveSent } from '../contract/failures.js';
 import type { RunOptions } from '../contract/order/input-and-result.js';
 import type { SentTo } from '../contract/order/sent-to.js';
 import { sentToSchema } from '../validation/order-input.js';
@@ -12,27 +12,31 @@ const UNKNOWN_ACCOUNT = { accountUnknown: true } as const;
 /** Account of earlier sends. Without either field, nothing was sent. */
 type Where = Pick<RunOptions, 'sentTo' | 'accountUnknown'>;
 
+type Earlier = Pick<RunOptions, 'sentUntil' | 'held'> & Where;
+
 type Run = Pick<WorkflowExecutionDescription, 'workflowId' | 'runId'>;
 
 /**
  * Returns until when this run and earlier runs may have sent, and to which account; {} if nothing
  * was sent. If a run was stopped or another program started it, the account is unknown.
  */
-export async function sentEarlier(client: Client, run: Run): Promise<Pick<RunOptions, 'sentUntil'> & Where> {
+export async function sentEarlier(client: Client, run: Run): Promise<Earlier> {
   const { workflowId, runId } = run;
   const event = await readLastEvent(client, workflowId, runId);
   const end = event === 'unknown' ? undefined : event;
   const standing = standingOfEvent(end);
   if (standing.kind !== 'noOrder') return { sentUntil: new Date().toISOString(), ...UNKNOWN_ACCOUNT };
   const { input } = await readFirstInput(client, workflowId, runId);
+  const failure = end?.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo;
+  const details = await decodeAll(client, failure?.details, ofWorkflow(client, workflowId));
+  const hold = details.find((detail): detail is EndedHeld => typeof Object(detail).held === 'string');
+  const held = hold && { held: hold.held };
   if (!mayHaveSent(standing.failure)) {
     // A lost run sent the order that this run was to follow.
     if (input.recovered) return { sentUntil: timeOf(end?.eventTime), ...followed(input.recovered) };
-    return isTime(input.sentUntil) ? { sentUntil: input.sentUntil, ...whereIn([input]) } : {};
+    return { ...held, ...(isTime(input.sentUntil) && { sentUntil: input.sentUntil, ...whereIn([input]) }) };
   }
-  const failure = end?.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo;
-  const details = await decodeAll(client, failure?.details, ofWorkflow(client, workflowId));
-  return { sentUntil: timeOf(end?.eventTime), ...whereIn([...details, input]) };
+  return { ...held, sentUntil: timeOf(end?.eventTime), ...whereIn([...details, input]) };
 }
 
 const followed = (recovered: unknown): Where => {

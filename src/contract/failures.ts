@@ -46,6 +46,11 @@ export interface SentBefore {
   sentTo: SentTo;
 }
 
+/** Detail of an order that ended while a person held it: why it was held. */
+export interface EndedHeld {
+  held: string;
+}
+
 /** Returns true for failures that may end an order workflow. */
 export const endsOrder = (type: unknown): boolean => type === ORDER_UNRESOLVED || isOrderFailure(type);
 

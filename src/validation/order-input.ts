@@ -179,6 +179,7 @@ const internalSchemas = {
     .optional(),
   sentTo: sentToSchema.optional(),
   accountUnknown: z.literal(true, 'must be true or absent').optional(),
+  held: z.string().optional(),
 };
 
 const UNKNOWN_TYPE = { errors: [{ field: 'order_type', reason: `must be one of ${ORDER_TYPES.join(', ')}` }] };

@@ -10,6 +10,7 @@ beforeAll(async () => {
   api = await runApi(lab.orders, {
     keys: [
       apiKey('all', { name: 'Back Office' }),
+      apiKey('starter', { verbs: ['start'] }),
       apiKey('other', { accounts: ['other'] }),
       apiKey('small', { maxAmount: { usd: '12' } }),
       apiKey('usd', { maxAmount: { usd: '120' } }),
@@ -173,6 +174,34 @@ describe('an order', () => {
     expect(await decide('rich', { revision: decision.revision + 1 })).toContain('409 ');
     expect(lab.sandbox.orders().filter(({ order }) => order.user_order_id === `${id}.r1`)).toEqual([]);
     expect(await decide('rich')).toBe('200 ');
+  });
+
+  test('that is held stays held if a key that may only start cancels it and starts it again', async () => {
+    const id = newOrderId('api-held');
+    const why = { by: 'Ann Smith', reason: 'is the payee right?' };
+    const creates = () => lab.requestsOf(id).filter((path) => path === '/v2/order/withdraw').length;
+    const shows = (state: object) =>
+      expect.poll(() => get(`/${id}`), { timeout: 60_000 }).toMatchObject({ status: 200, body: state });
+    const HELD = { state: { attention: { code: 'held', reason: 'held by Back Office: is the payee right?' } } };
+    await lab.orders.accounts.stop('default', why);
+    await start(withdraw(id), '?wait=0');
+    expect(await api.call('POST', `/v1/orders/${id}/hold`, { reason: why.reason }, 'all')).toMatchObject({
+      status: 200,
+    });
+    await lab.orders.accounts.resume('default', why);
+    await shows(HELD);
+    expect(await api.call('POST', `/v1/orders/${id}/cancel`, undefined, 'starter')).toMatchObject({ status: 202 });
+    await shows({ failure: { code: 'OrderCancelled' } });
+    expect(await start({ ...withdraw(id), again: true }, '?wait=0', 'starter')).toMatchObject({ status: 202 });
+    await shows(HELD);
+    expect(creates()).toBe(0);
+    const { revision, runId } = (await get(`/${id}`)).body.state;
+    const release = { action: 'release', reason: 'asked the payee', revision, runId };
+    expect(await api.call('POST', `/v1/orders/${id}/decisions`, release, 'all')).toMatchObject({ status: 200 });
+    // A later order shows that the earlier run sent nothing.
+    expect(await start(withdraw(newOrderId('api-later')))).toMatchObject({ status: 201 });
+    await shows({ outcome: 'completed' });
+    expect(creates()).toBe(1);
   });
 
   test('that ended cannot be cancelled, and an unknown one is 404', async () => {

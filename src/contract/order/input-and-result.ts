@@ -24,6 +24,8 @@ interface InternalOptions {
   sentTo?: SentTo;
   /** Beside `sentUntil`: that run's account is unknown, so only an operator may permit a re-send. */
   accountUnknown?: true;
+  /** Why that run ended while it was held: the hold lasts until a person releases it. */
+  held?: string;
 }
 
 export const INTERNAL_OPTIONS = [
@@ -31,6 +33,7 @@ export const INTERNAL_OPTIONS = [
   'recovered',
   'sentTo',
   'accountUnknown',
+  'held',
 ] as const satisfies readonly (keyof InternalOptions)[];
 
 export interface RunOptions extends OptionShapes, InternalOptions {}

@@ -1,12 +1,13 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ApplicationFailure, metricMeter, ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
-import { ORDER_UNRESOLVED, type OrderFailure, type SentBefore } from '../../contract/failures.js';
+import { type EndedHeld, ORDER_UNRESOLVED, type OrderFailure, type SentBefore } from '../../contract/failures.js';
 import { afterEndWorkflowId, ORDER_AFTER_END_WORKFLOW, searchAttribute } from '../../contract/names.js';
 import type { AfterEndInput, AfterEndResult } from '../../contract/order/after-end.js';
 import { differenceOf, type OrderResult } from '../../contract/order/input-and-result.js';
 import { factsOf } from '../../contract/order/types.js';
 import { isFinal } from '../../contract/service-objects.js';
 import { maskWallets } from '../../contract/wallets.js';
+import { isHeld } from '../create/facts.js';
 import { learnReceivers } from '../outbox.js';
 import { marksOf } from './payment.js';
 import { enterDone } from './show.js';
@@ -22,11 +23,13 @@ export function close(run: OrderRun, ...[type, message, ...details]: Closed): ne
   throw failure;
 }
 
-export function failureOf({ sentTo }: OrderRun, [type, message, ...details]: Closed): ApplicationFailure {
+export function failureOf({ sentTo, facts }: OrderRun, [type, message, ...details]: Closed): ApplicationFailure {
   // A restart needs the account to prove absence there.
   const isPinned = sentTo && (type === 'OrderRejected' || type === 'OrderAbsent');
   const before: SentBefore[] = isPinned ? [{ sentTo }] : [];
-  const handedOn = [...details, ...before];
+  // A restart must not end a hold.
+  const held: EndedHeld[] = isHeld(facts) && facts.blocked ? [{ held: facts.blocked.why }] : [];
+  const handedOn = [...details, ...held, ...before];
   return ApplicationFailure.create({ type, message: maskWallets(message), nonRetryable: true, details: handedOn });
 }
 

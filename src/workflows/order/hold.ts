@@ -2,6 +2,7 @@ import { ApplicationFailure, condition, defineUpdate, setHandler } from '@tempor
 import type { BatchInstruction } from '../../contract/batch/batch.js';
 import { maskWords } from '../../contract/masking.js';
 import { HOLD_UPDATE } from '../../contract/names.js';
+import type { RunOptions } from '../../contract/order/input-and-result.js';
 import type { OrderState } from '../../contract/order/messages.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { record } from '../create/apply-outcome.js';
@@ -18,8 +19,13 @@ const HELD_IF_NOT = 'it may have been sent. If it was not, it is held: look at i
 const TAKEN = 'signature: this hold was taken before, and released. To hold the order again, sign another reason';
 const NOT_HELD = 'Nothing is held. Cancel it: then nothing more is sent without a decision';
 
-/** Sets the update that holds an unsent order until a person releases or refuses it. */
+/**
+ * Sets the update that holds an unsent order until a person releases or refuses it. The hold of an
+ * earlier run lasts.
+ */
 export function setHold(run: OrderRun): void {
+  const { held: why }: RunOptions = Object(run.input);
+  if (typeof why === 'string') record(run, { kind: 'blocked', by: 'hold', why: maskWords(why) });
   const signed = new Set<string>();
   const take = (sent: BatchInstruction) => takeHold(run, withoutNulls(sent), signed);
   setHandler(defineUpdate<OrderState, [BatchInstruction]>(HOLD_UPDATE), take, {

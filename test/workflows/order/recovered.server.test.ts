@@ -178,6 +178,7 @@ describe.concurrent('bad input with recovered', () => {
     { followUpOf: [] },
     { sentTo: { account: 'https://pay.example#a' } },
     { accountUnknown: true },
+    { held: 'by Ann' },
   ])('%j is refused from outside, and the error names it', async (internal) => {
     const [field = ''] = Object.keys(internal);
     const input = { ...orderInput('withdraw', newOrderId('outside')), ...internal };
