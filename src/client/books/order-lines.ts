@@ -38,9 +38,10 @@ export function linesOf(item: BookItem, { from, to }: ServicePeriod, context: Or
     const amounts = Object.fromEntries(FINAL_AMOUNTS.map((field) => [field, reported[field]]));
     lines.push({ ...base, ...amounts, status, finalized_at, kind: 'order', balance_changes: own });
   } else if (own.length > 0) lines.push({ ...base, kind: 'part', balance_changes: own });
-  const difference = changed && differenceBetween(item, changed.original);
-  const isOther = item.status !== reported?.status || Object.keys({ ...difference }).length > 0;
-  if (late.length > 0 || (changed && isOther && isIn(item.updated_at))) {
+  // In one period only: balance changes may stand in the one before.
+  const difference = changed && isIn(item.updated_at) && differenceBetween(item, changed.original);
+  const isOther = difference && (item.status !== reported?.status || Object.keys(difference).length > 0);
+  if (late.length > 0 || isOther) {
     lines.push({ ...base, kind: 'late', balance_changes: late, ...(difference && { difference }) });
   }
   return lines;

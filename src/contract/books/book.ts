@@ -59,7 +59,7 @@ export interface OrderLine extends Omit<BookItem, 'user_order_id' | 'strict_with
   balance_changes: BalanceChange[];
   /** ISO time at which our workflow ended. */
   ended?: string;
-  /** Only `late`: amounts of now less those of its end. */
+  /** Only `late`, in the period of `updated_at`: amounts of now less those of its end. */
   difference?: Partial<Record<(typeof FINAL_AMOUNTS)[number], Amount>>;
 }
 
