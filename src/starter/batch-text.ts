@@ -76,6 +76,9 @@ const amountsText = (amounts: Readonly<Record<string, string>>): string =>
     .map(([currency, amount]) => `${amount} ${currency}`)
     .join(', ');
 
+/** Amounts less what arrived. The commissions on top are known for all rows together only. */
+const LEFT = 'still to pay (incl. fees, without those on top)';
+
 /** Returns a progress line: how far the batch is, and what was paid. */
 export function batchLine(state: BatchState | undefined): string {
   if (!state) return 'no worker answers; the batch waits';
@@ -85,9 +88,7 @@ export function batchLine(state: BatchState | undefined): string {
     phase,
     ...(plan ? [`${progress.started} of ${plan.rows} rows started`, `ended: ${outcomesText(progress.outcomes)}`] : []),
     ...(Object.keys(progress.moved).length > 0 ? [`paid ${amountsText(progress.moved)}`] : []),
-    ...(plan && progress.started > 0
-      ? [`still to pay (incl. fees): ${amountsText(amountsLeft(plan, progress.moved))}`]
-      : []),
+    ...(plan && progress.started > 0 ? [`${LEFT}: ${amountsText(amountsLeft(plan, progress.moved))}`] : []),
     ...(failure ? [`${failure.code}: ${failure.detail}`] : []),
     ...(attention ? [`attention: ${attention}`] : []),
   ]
@@ -125,7 +126,7 @@ export function batchStateText(state: BatchState): string {
     ['stopped', stopped && `by ${stopped.by}: ${stopped.reason}`],
     ['rows', rows],
     ['paid', amountsText(progress.moved)],
-    ['still to pay (incl. fees)', plan && amountsText(amountsLeft(plan, progress.moved))],
+    [LEFT, plan && amountsText(amountsLeft(plan, progress.moved))],
     ['sha256', plan?.sha256],
     ['digest', plan?.digest],
   ]);

@@ -78,7 +78,7 @@ describe('a batch that goes on', () => {
   it('shows rows and money in one line', () => {
     expect(batchLine(state)).toBe(
       '40 % · sending · 28 of 50 rows started · ended: 18 completed, 1 error, 1 conflict · paid 200.10 usd · ' +
-        'still to pay (incl. fees): 0.5 btc, 800 usd',
+        'still to pay (incl. fees, without those on top): 0.5 btc, 800 usd',
     );
   });
 
