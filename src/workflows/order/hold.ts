@@ -67,8 +67,10 @@ async function takeHold(
       record(run, { kind: 'blocked', by: 'hold', why: `held by ${maskWords(by)}: ${maskWords(reason)}` });
     },
   });
-  // A worker that has the create finds the hold right before it sends, or has sent already.
-  const isOver = () => !run.isAttempting || run.failure !== undefined;
+  // A worker that has the create finds the hold right before it sends, or has sent already. A
+  // parked order asks about the hold before the answer, which shows that.
+  const isAsked = () => run.phase !== 'parked' || run.attention?.code === 'held' || mayHaveSent(run);
+  const isOver = () => (!run.isAttempting && isAsked()) || run.failure !== undefined;
   if (!isOver()) await condition(isOver, UNDER_WAY_MS, { summary: 'Was it sent before the hold?' });
   // The hold counts also in doubt: once absence is proven, a person has to release it.
   const late = sentAlready(run) ?? (run.isAttempting || mayHaveSent(run) ? HELD_IF_NOT : undefined);

@@ -68,6 +68,19 @@ describe('an order that is held before it is sent', () => {
   });
 });
 
+describe('an order that is parked already', () => {
+  const lab = useLab({ limits: { caps: new Map([['usd', '1']]) } });
+
+  test('answers a hold with the question about the hold', async () => {
+    const order = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('above')));
+    await vi.waitFor(async () => expect((await order.state()).attention?.code).toBe('over-cap'), { timeout: 20_000 });
+    const { phase, attention, revision, runId } = await order.hold(ANN);
+    expect({ phase, attention }).toMatchObject({ phase: 'parked', attention: { code: 'held' } });
+    await order.decide({ action: 'refuse', ...BOB, revision, runId });
+    await expect(order.result()).rejects.toThrow('was refused by Bob Jones: held by Ann Smith');
+  });
+});
+
 describe('a reset', () => {
   const lab = useLab({ pace: { settleWindowMs: { atOnce: 3_000, deposit: 3_000 } } });
   const createsOf = (id: string) => lab.requestsOf(id).filter((path) => path.endsWith('/order/withdraw')).length;
