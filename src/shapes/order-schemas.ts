@@ -102,6 +102,8 @@ export const orderState = z.object({
   ...callerMarks,
   /** Only in the answer of the query. */
   payment: payment.optional(),
+  /** Whether it was sent, in words. Only in the answer of the query; absent for a receipt. */
+  sent: z.string().optional(),
   /** Decisions that were taken, the newest last. */
   decided: z.array(decisionRecord).optional(),
   /** 'parked' waits for an operator; 'done' is closed or about to close. */

@@ -70,6 +70,7 @@ export function stateText(about: { orderId: string; account: string }, state: Or
   return named([
     ['order', about.orderId],
     ...paymentRows(state),
+    ['sent', state.sent],
     ...markRows(state),
     ['phase', `${state.phase}, revision ${state.revision}`],
     ['run', state.runId],

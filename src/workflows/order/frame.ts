@@ -33,7 +33,7 @@ import { refusal } from './decision.js';
 import { countEnd, startLookUpsAfterEnd } from './end.js';
 import { emit } from './events.js';
 import { setHold } from './hold.js';
-import { currentDetails } from './page.js';
+import { currentDetails, sentShown } from './page.js';
 import { marksOf, paymentOf } from './payment.js';
 import { enterDone, orderState, showCancelled } from './show.js';
 import { type OrderRun, openReceivedRun, openRun, orderIdOf } from './state.js';
@@ -187,8 +187,8 @@ function setHandlers(run: OrderRun): void {
     },
     { description: 'Something may have changed: look the order up now. The argument is ignored.' },
   );
-  // Only the query shows the payment, because histories keep the answers of updates.
-  const shown = (): OrderState => ({ ...orderState(run), payment: paymentOf(run) });
+  // Only the query shows these, because histories keep the answers of updates.
+  const shown = (): OrderState => ({ ...orderState(run), payment: paymentOf(run), sent: sentShown(run) });
   setHandler(defineQuery<OrderState>(ORDER_STATE_QUERY), shown, {
     description: 'Phase, revision, status, order, attention with the actions that may be decided, last look-up.',
   });

@@ -11,6 +11,7 @@ import {
 import { maskWords } from '../../contract/masking.js';
 import { DEFAULT_ACCOUNT, parseAfterEndWorkflowId, parseReceivedWorkflowId } from '../../contract/names.js';
 import type { Attention, DecisionChoice } from '../../contract/order/messages.js';
+import type { Order } from '../../contract/service-objects.js';
 import type { OnlyByCommand } from '../../contract/signature.js';
 import { wasEverInDoubt } from '../create/facts.js';
 import { literal, page, pasteable, WHY_BY_COMMAND } from '../show.js';
@@ -90,18 +91,23 @@ function decided({ decisions }: OrderRun): string[] {
   return [`**Decided**: ${action} by ${literal(maskWords(by))} (${timeShown(at)}): ${literal(maskWords(reason))}`];
 }
 
-/** Returns whether money was sent. Nothing is sent for a receipt. */
 function known(run: OrderRun): string[] {
+  const sent = sentShown(run);
+  if (sent) return [`**Sent**: ${sent}`];
+  return run.order ? [`**At the service**: ${orderShown(run.order)}`] : [];
+}
+
+const orderShown = ({ status, order_uuid: uuid }: Order): string => `\`${status}\`, order \`${uuid}\``;
+
+/** Returns whether money was sent, in words. Nothing is sent for a receipt: undefined. */
+export function sentShown(run: OrderRun): string | undefined {
   const { order, attention } = run;
-  const { workflowId } = workflowInfo();
-  const isReceipt = parseReceivedWorkflowId(ofEnded()?.ended ?? workflowId) !== undefined;
-  const shown = order && `\`${order.status}\`, order \`${order.order_uuid}\``;
-  if (shown) return [isReceipt ? `**At the service**: ${shown}` : `**Sent**: yes. The service shows ${shown}`];
-  if (isReceipt || ofEnded()) return [];
-  if (mayHaveSent(run)) return [`**Sent**: ${SENT_WORDS.perhaps}`];
+  const isReceipt = parseReceivedWorkflowId(ofEnded()?.ended ?? workflowInfo().workflowId) !== undefined;
+  if (isReceipt || (ofEnded() && !order)) return undefined;
+  if (order) return `yes. The service shows ${orderShown(order)}`;
+  if (mayHaveSent(run)) return SENT_WORDS.perhaps;
   // The attempt stays queued, and its attention stays until it has ended.
-  if (attention?.code === 'account-not-served') return [`**Sent**: ${SENT_WORDS.unlessTaken}`];
-  return [`**Sent**: ${SENT_WORDS.nothing}`];
+  return attention?.code === 'account-not-served' ? SENT_WORDS.unlessTaken : SENT_WORDS.nothing;
 }
 
 const ofEnded = () => parseAfterEndWorkflowId(workflowInfo().workflowId);

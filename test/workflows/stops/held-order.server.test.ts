@@ -3,6 +3,7 @@ import { resetTo, resettableEvents, runOf } from '../../reliability/reset.fixtur
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId, openLab, useGatedLab, useLab } from '../../support/lab.js';
+import { runStarterWith } from '../../support/run-starter.js';
 
 const ANN = { by: 'Ann Smith', reason: 'is the payee right?' };
 const BOB = { by: 'Bob Jones', reason: 'asked the payee' };
@@ -31,6 +32,8 @@ describe('an order that is held before it is sent', () => {
     await lab.orders.accounts.resume('default', BOB);
     await Promise.all([first, second].map(untilHeld));
     const state = await first.state();
+    const { stdout } = await runStarterWith(async () => lab.orders, ['order', 'show', ids[0]]);
+    expect(stdout).toMatch(/^sent +nothing, by the record of this order$/m);
     expect(state).toMatchObject({
       phase: 'parked',
       attention: { code: 'held', reason: 'held by Ann Smith: is the payee right?', allowed: ['release', 'refuse'] },
