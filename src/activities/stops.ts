@@ -1,9 +1,6 @@
 import { getClient } from '@temporalio/activity';
-import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
-import { stopIn, stopText } from '../contract/account-stop.js';
-import { accountStopWorkflowId } from '../contract/names.js';
+import { whyStopped } from '../client/accounts.js';
 import type { CreateVerdict } from '../contract/order/activities.js';
-import { stoppedQueue } from '../temporal/pollers.js';
 import { type Account, type ActivityDeps, accountOf } from './deps.js';
 import { comeBackIn } from './failures.js';
 
@@ -77,34 +74,9 @@ export const stopped = (reason: string): Extract<CreateVerdict, { kind: 'notSent
 });
 
 /** Reads whether an account is stopped, by a person or by the limit 0 of its create queue. */
-export async function readStop(account: string): Promise<string | undefined> {
+export function readStop(account: string): Promise<string | undefined> {
   const client = getClient();
-  const { connection, options } = client;
-  const [byPerson, byLimit] = await client.withDeadline(Date.now() + READ_WITHIN_MS, () =>
-    Promise.all([
-      stopByPerson(account),
-      stoppedQueue({ connection, namespace: options.namespace }, account).catch(unlessUnimplemented),
-    ]),
-  );
-  return byPerson ?? byLimit;
-}
-
-/** gRPC code of a server without queues' limits, such as the SDK's test server. */
-const UNIMPLEMENTED = 12;
-
-function unlessUnimplemented(error: unknown): undefined {
-  if (!isGrpcServiceError(error) || error.code !== UNIMPLEMENTED) throw error;
-}
-
-/** A stop ends only by its resume: a terminated workflow still stops the account. */
-async function stopByPerson(account: string): Promise<string | undefined> {
-  try {
-    const stop = stopIn(await getClient().workflow.getHandle(accountStopWorkflowId(account)).describe());
-    return stop && stopText(account, stop);
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
+  return client.withDeadline(Date.now() + READ_WITHIN_MS, () => whyStopped(client, account));
 }
 
 /** Ends once the account is not stopped. The server repeats it without history. */

@@ -1,5 +1,5 @@
-import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
-import { type AccountStop, stopIn } from '../contract/account-stop.js';
+import { type Client, isGrpcServiceError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { type AccountStop, stopIn, stopText } from '../contract/account-stop.js';
 import type { BatchInstruction } from '../contract/batch/batch.js';
 import { messageOf } from '../contract/failures.js';
 import {
@@ -14,9 +14,11 @@ import {
   searchAttribute,
 } from '../contract/names.js';
 import { CHECK_TIMEOUT_MS } from '../contract/signature.js';
+import { stoppedQueue } from '../temporal/pollers.js';
 import type { WaitOptions } from './bounded.js';
 import { InvalidInputError, RefusedError } from './errors.js';
 import { waitWithin } from './remote-run.js';
+import { refuseUnserved } from './service-calls.js';
 import { type SignOptions, signed } from './signing.js';
 import { callTemporal, cameTooLate, throwNoWorker, untilTaken } from './temporal-calls.js';
 
@@ -39,6 +41,8 @@ export interface AccountState {
 }
 
 const ANSWER_TIMEOUT_MS = CHECK_TIMEOUT_MS + 5_000;
+/** A worker that serves the account mostly answers by then. */
+const TAKEN_AFTER_MS = 3_000;
 
 /** Stops and resumes accounts. */
 export class Accounts {
@@ -50,7 +54,8 @@ export class Accounts {
 
   /**
    * Stops an account: after 2 s, no worker sends a create of it, and its orders wait. Throws
-   * RefusedError if it is stopped already, and NoWorkerError after 15 s: it may be stopped.
+   * RefusedError if it is stopped already, and NoWorkerError after 15 s (3 s if no worker serves the
+   * account): it may be stopped.
    */
   stop(account: string, instruction: Instruction, options?: SignOptions & WaitOptions): Promise<void> {
     return this.#tell(account, STOP_ACCOUNT_UPDATE, instruction, options);
@@ -116,7 +121,13 @@ export class Accounts {
       }
     };
     const about = { subject: 'account', id: account, ...wait, timeoutMs } as const;
-    return waitWithin(client, about, told, () => throwNoWorker(client, update));
+    const unserved = () => refuseUnserved(client, account, { afterMs: TAKEN_AFTER_MS, update });
+    return waitWithin(
+      client,
+      about,
+      () => Promise.race([told(), unserved()]),
+      () => throwNoWorker(client, update),
+    );
   }
 
   /** Starts the workflow that may stop the account, and returns its run. Takes over a terminated stop. */
@@ -147,5 +158,33 @@ export class Accounts {
       if (error instanceof WorkflowNotFoundError) return { account };
       throw error;
     }
+  }
+}
+
+/** Returns why an account sends nothing: a person, or the limit 0 of its create queue. */
+export async function whyStopped(client: Client, account: string): Promise<string | undefined> {
+  const { connection, options } = client;
+  const [byPerson, byLimit] = await Promise.all([
+    stopByPerson(client, account),
+    stoppedQueue({ connection, namespace: options.namespace }, account).catch(unlessUnimplemented),
+  ]);
+  return byPerson ?? byLimit;
+}
+
+/** gRPC code of a server without queues' limits, such as the SDK's test server. */
+const UNIMPLEMENTED = 12;
+
+function unlessUnimplemented(error: unknown): undefined {
+  if (!isGrpcServiceError(error) || error.code !== UNIMPLEMENTED) throw error;
+}
+
+/** A stop ends only by its resume: a terminated workflow still stops the account. */
+async function stopByPerson(client: Client, account: string): Promise<string | undefined> {
+  try {
+    const stop = stopIn(await client.workflow.getHandle(accountStopWorkflowId(account)).describe());
+    return stop && stopText(account, stop);
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
   }
 }

@@ -238,8 +238,10 @@ export class NoWorkerError extends Error {
 
   /** `unserved`: account that no worker has served lately. */
   constructor(taskQueue: string, { update, unserved }: { update?: string | undefined; unserved?: string } = {}) {
+    const wrong = update ? 'If the name is wrong, the account that you mean is as it was: use its name. ' : '';
+    const right = update ? 'nothing of it is sent without a worker: ' : '';
     const silent = unserved
-      ? `No worker has served account "${unserved}" in the last minutes. If the name is right, start one that has this account`
+      ? `No worker has served account "${unserved}" in the last minutes. ${wrong}If the name is right, ${right}start one that has this account`
       : `No worker answered in time on task queue ${taskQueue}. If none runs, start one`;
     const next = update
       ? `. Then read the state again before you repeat "${update}": Temporal may still deliver it`

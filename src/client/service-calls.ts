@@ -59,10 +59,14 @@ export const askAboutFiles = <T>(client: Client, input: BatchFilesInput, bytes?:
   askWorker(client, BATCH_FILES_WORKFLOW, input.account, `files: ${input.act}`, bytes ? [input, bytes] : [input]);
 
 /** Throws NoWorkerError after a while if no worker serves the account; otherwise never ends. */
-async function refuseUnserved(client: Client, account: string): Promise<never> {
-  await pause(LISTED_AFTER_MS);
+export async function refuseUnserved(
+  client: Client,
+  account: string,
+  { afterMs = LISTED_AFTER_MS, update }: { afterMs?: number; update?: string } = {},
+): Promise<never> {
+  await pause(afterMs);
   const served = await isAccountServed(client, account, CHECK_WITHIN).catch(() => undefined);
-  if (served === false) throw new NoWorkerError(ORDERS_TASK_QUEUE, { unserved: account });
+  if (served === false) throw new NoWorkerError(ORDERS_TASK_QUEUE, { update, unserved: account });
   return new Promise(() => undefined);
 }
 

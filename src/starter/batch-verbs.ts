@@ -3,6 +3,7 @@ import { type BatchHandle, wantsPerson } from '../client/batch/batch-handle.js';
 import type { BatchRowEntry, BatchRowPage } from '../client/batch/batch-rows.js';
 import type { CheckOptions } from '../client/checked-input.js';
 import type { SignOptions } from '../client/signing.js';
+import type { PaymentOrders } from '../client.js';
 import type { BatchApproval, BatchInstruction, BatchResult, BatchState } from '../contract/batch/batch.js';
 import { MAX_ROW_PAGE } from '../contract/batch/files.js';
 import { print } from '../print.js';
@@ -28,6 +29,7 @@ import { type Followed, reportOfStart, show, watch } from './follow.js';
 import { type BatchStartOptions, readBatchInput } from './input.js';
 import { whileShowing } from './progress.js';
 import { EXIT, exitCodeOfBatch, notDecided, type Report, type StarterIo, type Verbs } from './report.js';
+import { withStops } from './stop-verbs.js';
 
 /** Returns a batch in the form that `follow` shows. */
 function followed({ self }: StarterIo, handle: BatchHandle): Followed<BatchState, BatchResult> {
@@ -156,10 +158,12 @@ export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): vo
   addPlanAndStart(batch, io, verbs);
   const verb = (name: string, description: string): Command =>
     batch.command(name).description(description).argument('<batch_id>', 'the id that `batch start` printed');
-  const add = (command: Command, act: (handle: BatchHandle, options: ToldOptions) => Promise<Report>): void =>
-    verbs.add(command, async (connect, batchId: string, options: ToldOptions) =>
-      act((await connect()).batches.handle(batchId, { account: options.account }), options),
-    );
+  type ActOn = (handle: BatchHandle, options: ToldOptions, orders: PaymentOrders) => Promise<Report>;
+  const add = (command: Command, act: ActOn): void =>
+    verbs.add(command, async (connect, batchId: string, options: ToldOptions) => {
+      const orders = await connect();
+      return act(orders.batches.handle(batchId, { account: options.account }), options, orders);
+    });
   const approve = verb('approve', 'approve exactly the plan with this digest')
     .requiredOption('--digest <digest>', 'of the plan, as `batch show` shows it')
     .requiredOption('--by <name>', 'who approves it; somebody else than its starter');
@@ -189,13 +193,18 @@ export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): vo
     return { exitCode: EXIT.done, json: { ...followed(io, handle).id, report: csv ? text : null }, text };
   });
   const rows = verb('rows', 'every row and the state of its order').option('--ndjson', 'one JSON object a line');
-  add(rows, async (handle, { ndjson }) => {
+  add(rows, async (handle, { ndjson }, orders) => {
     const all = await whileShowing(io.stderr, 'reading the rows', () => allRows(handle));
-    const text = ndjson ? all.map((row) => JSON.stringify(row)).join('\n') : batchRowsText(all, io.stdout.columns);
-    return { exitCode: EXIT.done, json: { ...followed(io, handle).id, rows: all }, text };
+    const shown = { exitCode: EXIT.done, json: { ...followed(io, handle).id, rows: all } };
+    if (ndjson) return { ...shown, text: all.map((row) => JSON.stringify(row)).join('\n') };
+    return withStops({ ...shown, text: batchRowsText(all, io.stdout.columns) }, orders, [handle.account]);
   });
   const shown = verb('show', 'where a batch stands, or how it ended').option('--watch', 'follow it to its end');
-  add(withTimeout(shown, 'with --watch: watch at most this long'), (handle, { watch: isWatched, timeout }) =>
-    isWatched ? watch(io, followed(io, handle), { timeoutMs: timeout, toItsEnd: true }) : show(followed(io, handle)),
+  add(
+    withTimeout(shown, 'with --watch: watch at most this long'),
+    async (handle, { watch: isWatched, timeout }, orders) =>
+      isWatched
+        ? watch(io, followed(io, handle), { timeoutMs: timeout, toItsEnd: true })
+        : withStops(await show(followed(io, handle)), orders, [handle.account]),
   );
 }

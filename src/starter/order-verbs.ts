@@ -14,6 +14,7 @@ import { type Followed, reportOfStart, show } from './follow.js';
 import { parseInput, readInput } from './input.js';
 import { whileShowing } from './progress.js';
 import { EXIT, exitCodeOfResult, notDecided, type Report, type StarterIo, UsageError } from './report.js';
+import { withStops } from './stop-verbs.js';
 import {
   decideCommands,
   listText,
@@ -166,5 +167,7 @@ export async function listOrders(
     ...(isCut ? [`the newest ${limit}; there may be more: --limit`] : []),
     ...(filter.needsAttention ? [OTHERS, ...linkLine(listLink(WANTS_PERSON))] : []),
   ];
-  return { exitCode: EXIT.done, json: { orders: found }, text: text.join('\n') };
+  const report = { exitCode: EXIT.done, json: { orders: found }, text: text.join('\n') };
+  const accounts = found.map(({ account }) => account);
+  return withStops(report, orders, filter.account === undefined ? accounts : [filter.account]);
 }

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
-import type { Instruction } from '../client/accounts.js';
+import { type Instruction, whyStopped } from '../client/accounts.js';
+import { callTemporal } from '../client/temporal-calls.js';
+import type { PaymentOrders } from '../client.js';
 import { handleOf, type OneOrderOptions, signerOf, withKey, withOneOrder, withReason } from './arguments.js';
 import { EXIT, type Report, type StarterIo, type Verbs } from './report.js';
 import { rowsText, stateText } from './text.js';
@@ -47,4 +49,19 @@ export function addHoldVerb(order: Command, verbs: Verbs): void {
     const { account } = handle;
     return { exitCode: EXIT.done, json: { orderId, account, held: true, state }, text: stateText(handle, state) };
   });
+}
+
+/** Adds to a report which of the accounts send nothing now, and why. */
+export async function withStops(
+  report: Report,
+  { client }: PaymentOrders,
+  accounts: Iterable<string>,
+): Promise<Report> {
+  const stopOf = async (account: string) => {
+    const why = await whyStopped(client, account);
+    return why ? [`account ${account} sends no create: ${why}`] : [];
+  };
+  const stops = (await callTemporal(client, () => Promise.all([...new Set(accounts)].map(stopOf)))).flat();
+  if (stops.length === 0) return report;
+  return { ...report, json: { ...report.json, stops }, text: [report.text, ...stops].join('\n') };
 }

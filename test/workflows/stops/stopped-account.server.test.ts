@@ -1,8 +1,10 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startApi } from '../../../src/api/server.js';
+import type { BatchStart } from '../../../src/client/batch/batches.js';
 import { resetTo } from '../../reliability/reset.fixture.js';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId, useLab } from '../../support/lab.js';
+import { runStarterWith } from '../../support/run-starter.js';
 
 const ANN = { by: 'Ann Smith', reason: 'the bank called' };
 const BOB = { by: 'Bob Jones', reason: 'it was a mistake' };
@@ -90,6 +92,26 @@ describe('a stopped account', () => {
     expect(createsOf(`${id}.r1`)).toBe(1);
   });
 
+  test('is named by the list of orders, and by a batch and its rows', async () => {
+    await stop();
+    const batchId = newOrderId('stopped-batch');
+    const rows = [orderInput('withdraw', newOrderId('stopped-row')).order];
+    const batch = await lab.orders.batches.start({ batchId, rows, startedBy: 'ann' } as BatchStart);
+    const run = async (...argv: string[]) => (await runStarterWith(async () => lab.orders, argv)).stdout;
+    const why = /account default sends no create: account default is stopped since .* by Ann Smith: the bank called\. /;
+    for (const argv of [
+      ['order', 'list'],
+      ['batch', 'show', batchId],
+      ['batch', 'rows', batchId],
+    ]) {
+      expect(await run(...argv)).toMatch(why);
+      expect(JSON.parse(await run(...argv, '--json')).stops).toEqual([expect.stringMatching(why)]);
+    }
+    await resume();
+    await batch.result();
+    expect(await run('batch', 'rows', batchId)).not.toContain('sends no create');
+  });
+
   test('lets an order be cancelled and be held while it waits', async () => {
     const [cancelled, held] = [newOrderId('cancelled'), newOrderId('held')];
     await stop();
@@ -102,6 +124,17 @@ describe('a stopped account', () => {
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     expect(await handles[1]?.state()).toMatchObject({ phase: 'parked', attention: { code: 'held' } });
     expect([createsOf(cancelled), createsOf(held)]).toEqual([0, 0]);
+  });
+
+  test('whose name no worker knows: a stop says so within seconds, and what that means', async () => {
+    const startedMs = Date.now();
+    await expect(lab.orders.accounts.stop('defualt', ANN)).rejects.toMatchObject({
+      name: 'NoWorkerError',
+      message: expect.stringMatching(
+        /^No worker has served account "defualt" .* If the name is wrong, the account that you mean is as it was/,
+      ),
+    });
+    expect(Date.now() - startedMs).toBeLessThan(8_000);
   });
 
   test('refuses a second stop and a second resume, and stays stopped if its workflow is terminated', async () => {
