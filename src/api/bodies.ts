@@ -28,6 +28,7 @@ const listedOrder = z.object({
   workflowId: z.string(),
   runId: z.string(),
   received: z.boolean(),
+  afterEnd: z.literal(true).optional(),
   type: z.enum(ORDER_TYPES).optional(),
   status: z.string().optional(),
   needsAttention: z.boolean(),

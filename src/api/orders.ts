@@ -3,7 +3,7 @@ import { UNTOUCHED_EVENTS } from '../client/batch/start-batch.js';
 import type { EndedOrders } from '../client/ended.js';
 import { FailedError, RefusedError, UnknownIdError, UnresolvedError } from '../client/errors.js';
 import { readFirstInput } from '../client/history.js';
-import { toEntry } from '../client/list-orders.js';
+import { TERMINATED, toEntry } from '../client/list-orders.js';
 import type { OrderHandle } from '../client/order-handle.js';
 import { describeRun } from '../client/standing.js';
 import { callTemporal } from '../client/temporal-calls.js';
@@ -20,7 +20,7 @@ import type { Api } from './server.js';
 const orderQuery = accountQuery.extend({ received: queryFlag.optional(), afterEnd: queryFlag.optional() });
 
 const listQuery = accountQuery.extend({
-  status: z.enum([...SHOWN_STATUSES, 'stopped']).optional(),
+  status: z.enum([...SHOWN_STATUSES, TERMINATED]).optional(),
   batch: z.string().optional(),
   reference: z.string().optional(),
   endedAfter: z.iso.datetime({ offset: true }).optional(),

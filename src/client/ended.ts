@@ -8,11 +8,11 @@ import { accepted } from './checked-input.js';
 import { advance, decodePosition, encodePosition, expectedCount, type FeedPosition, widened } from './feed-cursor.js';
 import {
   filterSchema,
-  isStopped,
+  isTerminated,
   type OrderFilter,
   type OrderListEntry,
   orderQuery,
-  STOPPED,
+  TERMINATED,
   toEntry,
 } from './list-orders.js';
 import { badCursor, contentOf, cursorOf, readPage } from './pages.js';
@@ -60,8 +60,8 @@ export async function endedOrders(
   }
   for (;;) {
     const token = at.page && Buffer.from(at.page.token, 'base64');
-    // If a reset stopped a run, its newer run is the one that ends.
-    const page = await readPage(client, { query: since(at.start), pageSize, token, field: 'after' }, isStopped);
+    // If a reset terminated a run, its newer run is the one that ends.
+    const page = await readPage(client, { query: since(at.start), pageSize, token, field: 'after' }, isTerminated);
     const rowOf = (info: WorkflowExecutionInfo, isEnd: boolean) => {
       return { info, isEnd, runId: info.runId, closedMs: info.closeTime?.getTime() ?? 0 };
     };
@@ -80,5 +80,5 @@ const timeOf = (ms: number): string => quoted(new Date(ms).toISOString());
 function endOf(entry: OrderListEntry | undefined): EndedOrders['orders'][number] | undefined {
   if (!entry?.closedAt) return undefined;
   const isOpen = OPEN_STATUSES.some((one) => one === (entry.status ?? 'open'));
-  return { ...entry, closedAt: entry.closedAt, ...(isOpen && { status: STOPPED, needsAttention: true }) };
+  return { ...entry, closedAt: entry.closedAt, ...(isOpen && { status: TERMINATED, needsAttention: true }) };
 }

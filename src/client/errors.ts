@@ -143,9 +143,11 @@ export class FailedError extends SubjectError<Exclude<Subject, 'schedule'>> {
 export class UnknownIdError extends SubjectError<'order' | 'received' | 'batch' | 'schedule'> {
   readonly kind = 'unknown';
 
-  constructor(subject: UnknownIdError['subject'], id: string, account: string) {
+  constructor(subject: UnknownIdError['subject'], id: string, account: string, afterEnd = false) {
     const none = `Temporal has no ${named(subject, id)} of account "${account}"`;
-    const order = `${none}. Check id and account. An order older than the retention is known to the service only`;
+    const order = afterEnd
+      ? `No change of ${named(subject, id)} after its end is known (account "${account}"), so nobody is asked. For the order itself, leave out --after-end (in code: \`afterEnd\`)`
+      : `${none}. Check id and account. An order older than the retention is known to the service only`;
     const message = {
       order,
       received: order,

@@ -3,8 +3,9 @@ import * as z from 'zod';
 import { ATTENTION_CODES, type AttentionCode } from '../contract/attention.js';
 import {
   ACCOUNT_FORMAT,
-  parseOrderWorkflowId,
-  parseReceivedWorkflowId,
+  afterEndWorkflowId,
+  ORDER_AFTER_END_WORKFLOW,
+  parseAfterEndWorkflowId,
   quoted,
   RECEIVED_DEPOSIT_WORKFLOW,
   searchAttribute,
@@ -15,27 +16,29 @@ import { checkedBy } from '../validation/field-errors.js';
 import { shownName } from '../validation/request-schemas.js';
 import { accepted } from './checked-input.js';
 import { contentOf, cursorOf, type IsDoubtful, MAX_PAGE, readPage } from './pages.js';
-import { standingOfRun } from './standing.js';
+import { describeRun, standingOfRun } from './standing.js';
 
 const DEFAULT_LIMIT = 50;
 
 /** Workflow types of orders, as a query lists them. */
 const orderTypes = [...ORDER_TYPES.map(workflowTypeOf), RECEIVED_DEPOSIT_WORKFLOW].map(quoted).join(', ');
+const IS_ORDER = `WorkflowType IN (${orderTypes})`;
+const KINDS = ['order', 'received'];
 
-/** Status of a stopped workflow. Its search attribute keeps the earlier status. */
-export const STOPPED = 'stopped';
+/** Status of a workflow ended from outside. Its search attribute keeps the earlier status. */
+export const TERMINATED = 'terminated';
 
 /** Close statuses that Temporal or an operator causes; see `standingOfRun`. */
-const stoppedStatuses = ['Terminated', 'TimedOut', 'Canceled'].map(quoted).join(', ');
-const IS_STOPPED = `ExecutionStatus IN (${stoppedStatuses})`;
-const IS_NOT_STOPPED = `ExecutionStatus NOT IN (${stoppedStatuses})`;
+const terminatedStatuses = ['Terminated', 'TimedOut', 'Canceled'].map(quoted).join(', ');
+const IS_TERMINATED = `ExecutionStatus IN (${terminatedStatuses})`;
+const IS_NOT_TERMINATED = `ExecutionStatus NOT IN (${terminatedStatuses})`;
 
 /** Filter of orders. All fields must match. */
 export interface OrderFilter {
   account?: string;
-  /** `open`, `uncertain`, `parked`, `stopped`, `none`, `unresolved` or a final status. */
+  /** `open`, `uncertain`, `parked`, `terminated`, `none`, `unresolved` or a final status. */
   status?: string;
-  /** Includes stopped orders. */
+  /** Includes terminated orders, and changes after an end (`afterEnd`) that nobody has closed. */
   needsAttention?: boolean;
   batchId?: string;
   /** Caller's reference, in full. */
@@ -56,7 +59,7 @@ export interface OrderPage {
   cursor?: string;
 }
 
-const STATUSES = [...SHOWN_STATUSES, STOPPED];
+const STATUSES = [...SHOWN_STATUSES, TERMINATED];
 
 /** Strict, because an unknown field would be ignored. */
 export const filterSchema = z
@@ -75,17 +78,19 @@ const startsWith = (account: string) => (kind: string) => `WorkflowId STARTS_WIT
 
 /** Returns the visibility query of a filter. Every value becomes a literal. */
 export function orderQuery({ account, status, needsAttention, batchId, endedAfter, ...page }: OrderFilter): string {
-  const terms = [`WorkflowType IN (${orderTypes})`];
+  const isAsked = needsAttention === true;
+  const terms = [isAsked ? `WorkflowType IN (${orderTypes}, ${quoted(ORDER_AFTER_END_WORKFLOW)})` : IS_ORDER];
   // Sorted, because a cursor belongs to its query.
   const accounts = account === undefined ? page.accounts && [...page.accounts].sort() : [account];
   // Selects by workflow id: an order that was started by hand may lack search attributes.
-  const ofAccount = (one: string) => ['order', 'received'].map(startsWith(one));
+  const kinds = isAsked ? [...KINDS, ...KINDS.map(afterEndWorkflowId)] : KINDS;
+  const ofAccount = (one: string) => kinds.map(startsWith(one));
   if (accounts) terms.push(`(${accounts.flatMap(ofAccount).join(' OR ')})`);
   if (endedAfter !== undefined) terms.push(`CloseTime > ${quoted(new Date(endedAfter).toISOString())}`);
-  if (status === STOPPED) terms.push(IS_STOPPED);
-  else if (status !== undefined) terms.push(`PaymentOrderStatus = ${quoted(status)}`, IS_NOT_STOPPED);
-  if (needsAttention === true) terms.push(`(PaymentNeedsAttention = true OR ${IS_STOPPED})`);
-  if (needsAttention === false) terms.push('PaymentNeedsAttention = false', IS_NOT_STOPPED);
+  if (status === TERMINATED) terms.push(IS_TERMINATED);
+  else if (status !== undefined) terms.push(`PaymentOrderStatus = ${quoted(status)}`, IS_NOT_TERMINATED);
+  if (isAsked) terms.push(`(PaymentNeedsAttention = true OR (${IS_TERMINATED} AND ${IS_ORDER}))`);
+  if (needsAttention === false) terms.push('PaymentNeedsAttention = false', IS_NOT_TERMINATED);
   if (batchId !== undefined) terms.push(`PaymentBatchId = ${quoted(batchId)}`);
   if (page.reference !== undefined) terms.push(`PaymentReference = ${quoted(page.reference)}`);
   return terms.join(' AND ');
@@ -109,12 +114,20 @@ export function attentionIn({ typedSearchAttributes: attributes }: RunInfo): Lis
   return code && since && { code, since, ...(amount !== undefined && { amount }) };
 }
 
+/** Returns the attention of the look-ups after a workflow's end, until a person closes it. */
+export async function attentionAfterEnd(client: Client, ended: string): Promise<ListedAttention | undefined> {
+  const run = await describeRun(client, afterEndWorkflowId(ended));
+  return run && attentionIn(run);
+}
+
 /** Order as Temporal's visibility shows it, up to a few seconds old. Needs no worker. */
 export interface OrderListEntry {
   /** The order_uuid if the order is received. */
   orderId: string;
   /** A deposit on a permanent address made the order. */
   received: boolean;
+  /** The service changed the order after its end: a person has to look at it by `afterEnd`. */
+  afterEnd?: true;
   account: string;
   workflowId: string;
   /** Run that the entry shows. */
@@ -123,7 +136,7 @@ export interface OrderListEntry {
   type: OrderType | undefined;
   /**
    * `open`, `uncertain`, `parked`, or the final status. `none`: no order exists. `unresolved`: a
-   * person closed it in doubt. `stopped`: terminated or timed out, may exist.
+   * person closed it in doubt. `terminated`, also timed out: may exist.
    */
   status: string | undefined;
   needsAttention: boolean;
@@ -137,25 +150,25 @@ export interface OrderListEntry {
   closedAt?: Date;
 }
 
-export const isStopped = (info: RunInfo): boolean => standingOfRun(info)?.kind === 'unresolved';
+export const isTerminated = (info: RunInfo): boolean => standingOfRun(info)?.kind === 'unresolved';
 
 /** Returns the entry of a workflow; undefined if it is no order. */
 export function toEntry(info: RunInfo): OrderListEntry | undefined {
-  const ordered = parseOrderWorkflowId(info.workflowId);
-  const received = parseReceivedWorkflowId(info.workflowId);
-  const account = (ordered ?? received)?.account;
-  const orderId = ordered?.orderId ?? received?.orderUuid;
-  if (account === undefined || orderId === undefined) return undefined;
+  const afterEnd = parseAfterEndWorkflowId(info.workflowId);
+  const about = afterEnd ?? parseAfterEndWorkflowId(afterEndWorkflowId(info.workflowId));
+  if (!about) return undefined;
+  const { account, orderId, isReceived: received } = about;
   const attributes = info.typedSearchAttributes;
   return {
     account,
     orderId,
-    received: received !== undefined,
+    received,
+    ...(afterEnd && { afterEnd: true }),
     workflowId: info.workflowId,
     runId: info.runId,
     type: orderTypeOf(info.type),
-    status: isStopped(info) ? STOPPED : attributes.get(searchAttribute.orderStatus),
-    needsAttention: isStopped(info) || (attributes.get(searchAttribute.needsAttention) ?? false),
+    status: isTerminated(info) ? TERMINATED : attributes.get(searchAttribute.orderStatus),
+    needsAttention: isTerminated(info) || (attributes.get(searchAttribute.needsAttention) ?? false),
     attention: attentionIn(info),
     currencyFrom: attributes.get(searchAttribute.currencyFrom),
     currencyTo: attributes.get(searchAttribute.currencyTo),
@@ -171,7 +184,7 @@ export function toEntry(info: RunInfo): OrderListEntry | undefined {
 const isOfNow =
   ({ needsAttention }: OrderFilter): IsDoubtful =>
   (info) =>
-    isStopped(info) || needsAttention === true;
+    isTerminated(info) || needsAttention === true;
 
 /** Returns one page of the orders that match the filter, newest first. Throws InvalidInputError. */
 export async function listOrders(client: Client, filter: OrderFilter): Promise<OrderPage> {

@@ -11,7 +11,7 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { type FieldError, INVALID_INPUT, messageOf } from '../contract/failures.js';
-import { DECIDE_UPDATE, ORDERS_TASK_QUEUE, searchAttribute } from '../contract/names.js';
+import { DECIDE_UPDATE, ORDERS_TASK_QUEUE, parseAfterEndWorkflowId, searchAttribute } from '../contract/names.js';
 import { CHECK_TIMEOUT_MS, type Signature, type SignedRun, type SignedUpdate } from '../contract/signature.js';
 import { bounded, pause, type WaitOptions } from './bounded.js';
 import {
@@ -232,7 +232,9 @@ export async function waitWithin<T>(
 async function explained(client: Client, about: About, error: unknown): Promise<unknown> {
   const { subject, id = '', account } = about;
   const isRun = subject === 'order' || subject === 'received' || subject === 'batch';
-  if (error instanceof WorkflowNotFoundError && isRun && account) return new UnknownIdError(subject, id, account);
+  if (error instanceof WorkflowNotFoundError && isRun && account) {
+    return new UnknownIdError(subject, id, account, parseAfterEndWorkflowId(error.workflowId) !== undefined);
+  }
   if (error instanceof WorkflowFailedError || error instanceof WorkflowUpdateFailedError) {
     return failureOf(subject, about.id, error.cause);
   }

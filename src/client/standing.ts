@@ -13,8 +13,8 @@ import { PayloadDecryptionError } from './errors.js';
 import { decodeFirst, type HistoryEvent, ofWorkflow, readLastEvent, refuseForeignEnd } from './history.js';
 import { callTemporal } from './temporal-calls.js';
 
-/** How a workflow was stopped from outside. A cancelled order workflow ends by itself. */
-export type Stopped = 'terminated' | 'timed out' | 'cancelled';
+/** How a workflow was ended from outside. A cancelled order workflow ends by itself. */
+export type EndedOutside = 'terminated' | 'timed out' | 'cancelled';
 
 /** State of an order by its newest run. Batches, reports and reconcile project it. */
 export type Standing =
@@ -29,11 +29,11 @@ export type Standing =
    * The run ended unresolved; the order may exist. 'closed': by a person. 'failed': with `type`,
    * which is no failure of orders.
    */
-  | { kind: 'unresolved'; how: Stopped | 'closed' | 'failed'; type?: string }
+  | { kind: 'unresolved'; how: EndedOutside | 'closed' | 'failed'; type?: string }
   /** The result, or already the input, is encrypted with a missing key or damaged. */
   | { kind: 'unreadable'; what: 'result' | 'input'; why: string };
 
-const STOPPED_STATUS: Readonly<Record<string, Stopped>> = {
+const OUTSIDE: Readonly<Record<string, EndedOutside>> = {
   TERMINATED: 'terminated',
   TIMED_OUT: 'timed out',
   CANCELLED: 'cancelled',
@@ -44,7 +44,7 @@ export function standingOfRun({
   status,
   typedSearchAttributes,
 }: Pick<WorkflowExecutionInfo, 'status' | 'typedSearchAttributes'>): Standing | undefined {
-  const how = STOPPED_STATUS[status.name];
+  const how = OUTSIDE[status.name];
   if (how) return { kind: 'unresolved', how };
   if (status.name !== 'RUNNING') return undefined;
   const waits = typedSearchAttributes.get(searchAttribute.orderStatus);

@@ -22,7 +22,7 @@ export interface OrderListItem extends Order {
 export const FINAL_STATUSES = ['completed', 'completed_partially', 'canceled', 'error'] as const;
 /** Statuses that the list of orders shows while an order is under way. */
 export const OPEN_STATUSES = ['open', 'uncertain', 'parked', 'short'] as const;
-/** All that it says of orders whose workflow was not stopped; `none`: no order; `unresolved`: closed in doubt. */
+/** Its other values. `none`: no order exists; `unresolved`: a person closed it in doubt. */
 export const SHOWN_STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES, 'none', 'unresolved'] as const;
 
 export type FinalStatus = (typeof FINAL_STATUSES)[number];

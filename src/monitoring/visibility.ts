@@ -24,8 +24,8 @@ const AGES = [
 
 const { name: STATUS } = searchAttribute.orderStatus;
 const IS_RUNNING = `ExecutionStatus = 'Running'`;
-const STOPPED = `('Terminated', 'TimedOut')`;
-const IS_NOT_STOPPED = `ExecutionStatus NOT IN ${STOPPED}`;
+const TERMINATED = `('Terminated', 'TimedOut')`;
+const IS_NOT_TERMINATED = `ExecutionStatus NOT IN ${TERMINATED}`;
 const OPEN = `(${OPEN_STATUSES.map(quoted).join(', ')})`;
 
 /** Counts what Temporal's list shows. A failed count keeps the last figure. */
@@ -56,8 +56,8 @@ function gaugesIn(registry: Registry) {
       'workflows that a person should look at, open or ended within two days, by reason; no series for a reason that none has; the same on every worker',
       ['reason'],
     ),
-    stopped: gauge(
-      'payment_orders_stopped',
+    terminated: gauge(
+      'payment_orders_terminated',
       'orders whose workflow was terminated or timed out within a day; the same on every worker',
     ),
     countedAt: gauge('payment_orders_counted_timestamp_seconds', 'when these were counted last'),
@@ -75,8 +75,8 @@ async function refresh(client: Pick<Client, 'workflow'>, gauges: Gauges): Promis
     }
   }
   const waiting = await countAttention(client, at(SHOWN_AFTER_CLOSE_MS));
-  const stopped = [`ExecutionStatus IN ${STOPPED}`, `CloseTime > ${at(24 * HOUR_MS)}`];
-  gauges.stopped.set(await count(...stopped, `${STATUS} IN ${OPEN}`));
+  const terminated = [`ExecutionStatus IN ${TERMINATED}`, `CloseTime > ${at(24 * HOUR_MS)}`];
+  gauges.terminated.set(await count(...terminated, `${STATUS} IN ${OPEN}`));
   // Removes reasons that no order has any more.
   gauges.attention.reset();
   for (const [reason, counted] of waiting) gauges.attention.set({ reason }, counted);
@@ -87,7 +87,7 @@ async function refresh(client: Pick<Client, 'workflow'>, gauges: Gauges): Promis
  * Counts waiting workflows by reason, also those that ended after `since`. 'other': no known code.
  */
 async function countAttention(client: Pick<Client, 'workflow'>, since: string): Promise<Map<string, number>> {
-  const isEnded = `(${IS_NOT_STOPPED} AND CloseTime > ${since})`;
+  const isEnded = `(${IS_NOT_TERMINATED} AND CloseTime > ${since})`;
   const query = `${searchAttribute.needsAttention.name} = true AND (${IS_RUNNING} OR ${isEnded})`;
   const { runs, isWhole } = await firstPage(client, { query, pageSize: MOST_READ });
   const unread = isWhole ? 0 : (await client.workflow.count(query)).count - runs.length;

@@ -1,6 +1,6 @@
 import { type CheckOptions, checkOrderInput, checkWith } from '../client/checked-input.js';
 import { InvalidInputError } from '../client/errors.js';
-import type { OrderFilter, OrderListEntry } from '../client/list-orders.js';
+import { attentionAfterEnd, type OrderFilter, type OrderListEntry } from '../client/list-orders.js';
 import { type OrderHandle, wantsPerson } from '../client/order-handle.js';
 import { MAX_PAGE } from '../client/pages.js';
 import type { SignOptions } from '../client/signing.js';
@@ -29,7 +29,7 @@ import { linkLine, listLink } from './ui-links.js';
 import { WANTS_PERSON } from './views-verb.js';
 
 /** Returns the order's name on a command line. */
-const typedName = ({ orderId, received, afterEnd }: OrderHandle): string =>
+const typedName = ({ orderId, received, afterEnd }: Pick<OrderHandle, 'orderId' | 'received' | 'afterEnd'>): string =>
   `${orderId}${received ? ' --received' : ''}${afterEnd ? ' --after-end' : ''}`;
 
 const waitedFor = ({ self }: StarterIo, handle: OrderHandle): string =>
@@ -56,6 +56,21 @@ export function followed({ self }: StarterIo, handle: OrderHandle): Followed<Ord
         ? { exitCode: EXIT.done, text: endOfLookUps(orderId, result) }
         : { exitCode: exitCodeOfResult(result), text: resultText(orderId, result) },
   };
+}
+
+/** Returns where an order stands, with a change after its end that no person has closed. */
+export async function showOrder(io: StarterIo, { client }: PaymentOrders, handle: OrderHandle): Promise<Report> {
+  const { orderId, received, account, workflowId, afterEnd } = handle;
+  const report = await show(followed(io, handle));
+  const asked = afterEnd ? undefined : await attentionAfterEnd(client, workflowId);
+  if (!asked) return report;
+  const name = typedName({ orderId, received, afterEnd: true });
+  const text = [
+    report.text,
+    `After its end, a person is asked (${asked.code} since ${asked.since.toISOString()}): what is shown above may no longer hold. Look:`,
+    `  ${suggested(io.self, [`order show ${name}`, ofAccount(account)])}`,
+  ];
+  return { ...report, json: { ...report.json, attentionAfterEnd: asked }, text: text.join('\n') };
 }
 
 /**

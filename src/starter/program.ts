@@ -1,6 +1,5 @@
 import { Argument, Command, CommanderError } from 'commander';
 import type { OrderFilter } from '../client/list-orders.js';
-import type { OrderHandle } from '../client/order-handle.js';
 import type { PaymentOrders, StartOptions } from '../client.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
@@ -22,9 +21,9 @@ import { addCheckVerb } from './check-verb.js';
 import { addDecideVerb } from './decide-verb.js';
 import { addEventVerbs } from './event-verbs.js';
 import { addExportVerb } from './export-verb.js';
-import { show, watch } from './follow.js';
+import { watch } from './follow.js';
 import { addAuditVerb, addDoctorVerb, addReplayVerb } from './local-verbs.js';
-import { followed, listOrders, readOrderInput, startOrder } from './order-verbs.js';
+import { followed, listOrders, readOrderInput, showOrder, startOrder } from './order-verbs.js';
 import { addReconcileVerb } from './reconcile-verb.js';
 import { type Act, type Report, reportOfError, type StarterIo, type Verbs, withoutValue } from './report.js';
 import { addScheduleVerbs } from './schedule-verbs.js';
@@ -68,22 +67,22 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
   const order = program.command('order').description('orders: check, start, show, wait, hold, decide, list, export');
   addStart(order, io, verbs);
   addCheckVerb(order, io, verbs);
-  type OneOptions = OneOrderOptions & { timeout?: number };
-  const addOne = (command: Command, act: (handle: OrderHandle, options: OneOptions) => Promise<Report>): void =>
-    verbs.add(withOneOrder(command), async (connect, orderId: string, options: OneOptions) =>
-      act(handleOf(await connect(), orderId, options), options),
-    );
-  addOne(order.command('show').description('where an order stands'), (handle) => show(followed(io, handle)));
-  const wait = order.command('wait').description('follow an order with progress');
-  addOne(withTimeout(wait, 'wait at most this long'), (handle, { timeout }) =>
-    watch(io, followed(io, handle), { timeoutMs: timeout }),
+  const shown = withOneOrder(order.command('show').description('where an order stands'));
+  verbs.add(shown, async (connect, orderId: string, options: OneOrderOptions) => {
+    const orders = await connect();
+    return showOrder(io, orders, handleOf(orders, orderId, options));
+  });
+  const wait = withOneOrder(order.command('wait').description('follow an order with progress'));
+  type WaitedOptions = OneOrderOptions & { timeout?: number };
+  verbs.add(withTimeout(wait, 'wait at most this long'), async (connect, orderId: string, options: WaitedOptions) =>
+    watch(io, followed(io, handleOf(await connect(), orderId, options)), { timeoutMs: options.timeout }),
   );
   addDecideVerb(order, io, verbs);
   addHoldVerb(order, verbs);
   const list = order
     .command('list')
     .description('orders known to Temporal, newest first')
-    .option('--status <status>', 'open, uncertain, parked, stopped, none, unresolved or a final status')
+    .option('--status <status>', 'open, uncertain, parked, terminated, none, unresolved or a final status')
     .option('--attention', 'only those a person should look at')
     .option('--batch <batch_id>', 'only those of a batch')
     .option('--reference <text>', 'only those with this reference')

@@ -149,7 +149,7 @@ export function listText(orders: readonly OrderListEntry[], columns?: number): s
   const rows = orders.map((order) => [
     order.account,
     order.orderId,
-    order.received ? 'received' : (order.type ?? ''),
+    [order.received ? 'received' : order.type, order.afterEnd && 'after the end'].filter(Boolean).join(' '),
     order.status ?? '',
     order.needsAttention ? (order.attention?.code ?? 'attention') : '',
     order.attention?.amount ?? '',

@@ -63,7 +63,7 @@ describe('the feed of ended orders', () => {
       const { orders } = await fixture.orders.ended({ account });
       return orders.map(({ orderId, status, closedAt }) => [orderId, status, closedAt instanceof Date]);
     };
-    await expect.poll(shown, WAIT).toEqual([['gone', 'stopped', true]]);
+    await expect.poll(shown, WAIT).toEqual([['gone', 'terminated', true]]);
     expect((await fixture.orders.ended({ account, from: new Date(Date.now() + 60_000) })).orders).toEqual([]);
     const { cursor } = await fixture.orders.ended({ account });
     const other = fixture.orders.ended({ after: cursor });
@@ -89,7 +89,7 @@ describe('the feed of ended orders', () => {
       account,
       order_id: 'api-1',
       order_type: 'withdraw',
-      status: 'stopped',
+      status: 'terminated',
       batch_id: 'b-1',
       reference: 'r-1',
     };

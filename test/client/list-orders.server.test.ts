@@ -42,16 +42,16 @@ describe('the list', () => {
     ]);
   });
 
-  it('shows an order whose workflow was terminated as stopped, with attention, and not as open', async () => {
+  it('shows an order whose workflow was terminated as terminated, with attention, and not as open', async () => {
     const account = 'stopped';
     const [gone] = await Promise.all(
       ['gone-1', 'lives-1'].map((id) => fixture.orders.start('withdraw', { ...payout(id), account })),
     );
     await fixture.namespace.client.workflow.getHandle(gone?.workflowId ?? '').terminate('by mistake');
-    const stopped = async () => (await fixture.orders.list({ account, status: 'stopped' })).orders;
+    const stopped = async () => (await fixture.orders.list({ account, status: 'terminated' })).orders;
     await expect
       .poll(stopped, { timeout: 60_000 })
-      .toEqual([expect.objectContaining({ orderId: 'gone-1', status: 'stopped', needsAttention: true })]);
+      .toEqual([expect.objectContaining({ orderId: 'gone-1', status: 'terminated', needsAttention: true })]);
     expect(await ids({ account, status: 'open' })).toEqual(['lives-1']);
     expect(await ids({ account, needsAttention: true })).toEqual(['gone-1']);
     expect(await ids({ account, needsAttention: false })).toEqual(['lives-1']);

@@ -46,7 +46,7 @@ const ALERTS: Record<string, Record<string, string>> = {
   PaymentAttentionLasts: { 'payment_orders_attention{reason="over-cap"}': SHOWN },
   PaymentEventsUndelivered: { 'payment_orders_attention{reason="event-undelivered"}': SHOWN },
   PaymentOrdersUncertain: { 'payment_orders_open{status="uncertain",age="1h"}': GAUGE },
-  PaymentOrdersStopped: { payment_orders_stopped: GAUGE },
+  PaymentOrdersTerminated: { payment_orders_terminated: GAUGE },
   PaymentWorkflowTasksFail: { 'temporal_workflow_task_execution_failed{workflow_type="withdraw"}': COUNTER },
   PaymentServiceFails: {
     [`${REQUESTS},answer="200"}`]: '0+5x59 295x59 295+5x59',

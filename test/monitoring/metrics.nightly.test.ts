@@ -81,7 +81,7 @@ test('open orders, orders that need a person and stopped ones are counted from T
     const order = await orders.start('withdraw', orderInput('withdraw', newOrderId('monitored')));
     const values = async () => {
       const text = await registry.metrics();
-      return ['payment_orders_open{status="open",age="1h"}', 'payment_orders_stopped'].map((name) =>
+      return ['payment_orders_open{status="open",age="1h"}', 'payment_orders_terminated'].map((name) =>
         Number(
           text
             .split('\n')

@@ -341,7 +341,7 @@ describe.concurrent('the double does as the library on a server:', () => {
           void (await orders.client.workflow.getHandle('order:default:open').terminate('by mistake')),
         result: () => handle.result(),
         stopped: async () =>
-          (await orders.list({ status: 'stopped' })).orders.filter(({ orderId }) => orderId === 'open'),
+          (await orders.list({ status: 'terminated' })).orders.filter(({ orderId }) => orderId === 'open'),
       };
     },
   );

@@ -93,8 +93,8 @@ async function* readAgain(work: Comparing, doubts: readonly BothSides[]): AsyncG
 }
 
 /**
- * Returns true for a run that no longer follows its order: stopped, closed in doubt or conflict, or
- * a receipt's without an order.
+ * Returns true for a run that no longer follows its order: terminated, closed in doubt or conflict,
+ * or a receipt's without an order.
  */
 const isUnfollowed = (run: OurRun, word: OurWord): boolean =>
   word.kind === 'unresolved' || (word.kind === 'noOrder' && (run.received || word.failure === 'OrderConflict'));
@@ -222,7 +222,7 @@ async function compareDuplicates(
   ours?: { run: OurRun; word: OurWord },
 ): Promise<Comparison | undefined> {
   if (ours?.run.received && isOfOrder(ours.run)) return undefined;
-  // A stopped workflow has no answer, but its search attributes may name the order.
+  // A terminated workflow has no answer, but its search attributes may name the order.
   const followed = ours?.word.kind === 'unresolved' ? ours.run.orderUuid : ours && uuidOf(ours.word);
   const first = followed ?? (await firstUnderId(work, order));
   if (first === order.order_uuid) return undefined;

@@ -68,7 +68,7 @@ export async function followReceipt(client: Client, input: ReceivedDepositInput)
   return started ? { class: 'receiptFollowed', detail: `on the address ${input.ref}` } : { class: 'open' };
 }
 
-/** Starts a follower, which never sends. `again`: its run was stopped, or closed in doubt. */
+/** Starts a follower, which never sends. `again`: its run was terminated, or closed in doubt. */
 export async function recover(
   { client, account }: Reconciliation,
   item: OrderListItem,

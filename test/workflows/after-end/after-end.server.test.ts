@@ -1,5 +1,6 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import type { OrderListEntry } from '../../../src/client/list-orders.js';
 import { OrderHandle } from '../../../src/client/order-handle.js';
 import { PaymentOrders } from '../../../src/client.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
@@ -119,11 +120,27 @@ describe('a callback after the end of an order', () => {
     lab.sandbox.turnOrder(uuid, 'canceled');
     await lab.sandbox.sendCallback(uuid);
     await parkedFor(afterEnd(orderId));
+    const connect = async () => new PaymentOrders(lab.temporal.client);
+    const run = (...args: string[]) => runStarterWith(connect, ['order', ...args]);
     const starter = async (...args: string[]) => {
-      const connect = async () => new PaymentOrders(lab.temporal.client);
-      const { code, stdout } = await runStarterWith(connect, ['order', ...args, '--after-end', '--json']);
+      const { code, stdout } = await run(...args, '--after-end', '--json');
       return { code, json: JSON.parse(stdout) };
     };
+    const listed = async () => {
+      const { orders } = JSON.parse((await run('list', '--attention', '--json')).stdout);
+      return orders.filter((one: OrderListEntry) => one.orderId === orderId);
+    };
+    const entry = { afterEnd: true, received: false, status: 'parked', attention: { code: CHANGED.code } };
+    await expect.poll(listed, { timeout: 10_000 }).toMatchObject([{ workflowId: idOf(orderId), ...entry }]);
+    expect((await run('list', '--attention')).stdout).toMatch(RegExp(`${orderId} +after the end +parked `));
+    // The result of the order stays, and names the change.
+    const named = await run('show', orderId);
+    expect(named).toMatchObject({ code: 0, stdout: expect.stringContaining('outcome') });
+    expect(named.stdout).toMatch(
+      RegExp(
+        `After its end, a person is asked \\(changed-after-end since .*\n  payment-orders order show ${orderId} --after-end\n`,
+      ),
+    );
     const shown = await starter('show', orderId);
     expect(shown).toMatchObject({ code: 4, json: { state: { attention: CHANGED } } });
     const [accept] = shown.json.decide;
@@ -133,6 +150,20 @@ describe('a callback after the end of an order', () => {
     expect(await starter('decide', orderId, '--action', 'accept', ...decision)).toMatchObject({ code: 0 });
     await ended(orderId);
     expect(await starter('show', orderId)).toMatchObject({ code: 0, json: { result: { changed: true } } });
+    await expect.poll(listed, { timeout: 10_000 }).toEqual([]);
+    expect((await run('show', orderId)).stdout).not.toContain('After its end');
+  });
+
+  test('that never came is no change, and nothing asks about it', async () => {
+    const { orderId } = await completed();
+    const { code, stderr } = await runStarterWith(
+      async () => new PaymentOrders(lab.temporal.client),
+      ['order', 'show', orderId, '--after-end'],
+    );
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining(`No change of order "${orderId}" after its end is known (account "default")`),
+    });
   });
 
   test('of which nothing changed ends quietly, after one look-up of two pages, and one of its balance changes', async () => {
