@@ -104,7 +104,7 @@ describe('a stopped account', () => {
       ['batch', 'show', batchId],
       ['batch', 'rows', batchId],
     ]) {
-      expect(await run(...argv)).toMatch(why);
+      await expect.poll(() => run(...argv), { timeout: 15_000 }).toMatch(why);
       expect(JSON.parse(await run(...argv, '--json')).stops).toEqual([expect.stringMatching(why)]);
     }
     await resume();
