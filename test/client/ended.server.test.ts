@@ -48,7 +48,7 @@ describe('the feed of ended orders', () => {
     expect(before).toBeLessThan(2 * ORDERS);
   });
 
-  it('shows a terminated order as stopped, and not one whose id has a newer run', async () => {
+  it('shows an order ended from outside as terminated, and not one whose id has a newer run', async () => {
     const account = 'stopped';
     const handles = await Promise.all(
       ['gone', 'reset'].map((id) => fixture.orders.start('withdraw', { ...payout(id), account })),
