@@ -112,7 +112,7 @@ export const SETTINGS = {
   },
   TEMPORAL_RESTORED_AT: {
     ...{ by: 'W', type: format.passedInstant, unset: 'none: never restored', example: '2026-01-31T09:30:00Z' },
-    about: 'since when a [restored Temporal](#a-restored-temporal) runs',
+    about: 'since when a [restored Temporal](restoring.md#temporals-database-is-lost-or-is-an-old-backup) runs',
   },
   TEMPORAL_DEPLOYMENT_NAME: {
     ...{ by: 'W', type: versionName('_/'), unset: 'none: versions are not told apart', example: 'payment-orders' },

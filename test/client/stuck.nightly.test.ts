@@ -63,7 +63,7 @@ test('an order that cannot go on is found by reconcile, and goes on after a rese
     [answered.orderId, unread.orderId].toSorted(),
   );
 
-  // As docs/operating.md has it.
+  // As docs/deciding.md has it.
   const cli = await findTemporalCli(() => undefined);
   // biome-ignore format: flags read best in pairs
   await execa(cli, [

@@ -133,7 +133,7 @@ async function findingOfUnseen(work: Comparing, run: OurRun): Promise<Finding> {
   if (word.kind === 'noOrder') return { ...row, class: 'noOrder' };
   if (word.kind === 'running' && word.stuck) return { ...row, ...STUCK };
   if (word.kind === 'unresolved') {
-    const next = 'if it is still wanted, start it again under this id, with again and sentUntil (docs/runbook.md)';
+    const next = 'if it is still wanted, start it again under this id, with again and sentUntil (docs/repairing.md)';
     const detail = `our workflow was ${word.how}; the service lists no such order: ${next}`;
     return { ...row, class: 'unresolved', detail };
   }

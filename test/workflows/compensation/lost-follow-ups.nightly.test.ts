@@ -4,7 +4,7 @@ import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
 import { atService, decideNow, executions, parkedFor } from './parked-orders.fixture.js';
 
-/* Temporal is lost, and the same orders are started again in an empty one, as docs/operating.md says. */
+/* Temporal is lost, and the same orders are started again in an empty one, as docs/deciding.md says. */
 
 const pace = { settleWindowMs: { atOnce: 1_000, deposit: 1_000 } };
 
