@@ -4,9 +4,13 @@ import { NAMES, settingOf } from '../src/config/settings.js';
 const PAGE = new URL('../docs/running.md', import.meta.url);
 const BLOCK = /(<!-- settings: .* -->\n)[\s\S]*?(<!-- end of settings -->)/;
 
-/** Returns the table of all settings, in Markdown. */
-export function settingsTable(): string {
-  const rows = NAMES.map((name) => {
+/** Settings that few installations need: they stand in a table of their own. */
+const ADVANCED =
+  /^PAYMENT_(?:NOT_EXECUTED_STATUSES|FORMAT_CHECKS|PROXY_URL)|^ORDER_|^TEMPORAL_(?:RESTORED|DEPLOYMENT|WORKER)|^ALLOW_/;
+
+/** Returns a table of settings, in Markdown. */
+function tableOf(names: typeof NAMES): string {
+  const rows = names.map((name) => {
     const { by, file, required, default: fallback, unset, example, about } = settingOf(name);
     const always = required && name !== 'CALLBACK_TOKEN_KEY' && name !== 'PAYLOAD_ENCRYPTION_KEYS';
     const counts = fallback ? `\`${fallback}\`` : (unset ?? (always ? 'required' : 'none'));
@@ -16,7 +20,13 @@ export function settingsTable(): string {
   return ['| name | for | default | example | what it does |', '|---|---|---|---|---|', ...rows, ''].join('\n');
 }
 
-/** Returns docs/running.md with the table of all settings as it should be. */
+/** Returns the tables of all settings, in Markdown. */
+export const settingsTable = (): string =>
+  [false, true]
+    .map((advanced) => tableOf(NAMES.filter((name) => ADVANCED.test(name) === advanced)))
+    .join('\n### Advanced\n\n');
+
+/** Returns docs/running.md with the tables of all settings as they should be. */
 export const withTable = (page: string): string =>
   page.replace(BLOCK, (_, begin: string, end: string) => `${begin}${settingsTable()}${end}`);
 

@@ -71,7 +71,7 @@ export const SETTINGS = {
   },
   PAYMENT_ACCOUNTS_FILE: {
     ...{ by: 'W', type: text, example: 'accounts.json' },
-    about: '[several accounts](#several-accounts) in one file, instead of the eight names above',
+    about: '[several accounts](#several-accounts) in one file, instead of the settings of one',
   },
   PAYMENT_PROXY_URL: {
     ...{ by: 'W', file: true, secret: true, type: proxy, unset: 'none: asked directly' },
@@ -192,7 +192,7 @@ export const SETTINGS = {
     example: 'http://localhost:8233',
     about: 'the Temporal UI: commands print links, and its pages may ask the codec',
   },
-  ALLOW_DEBUGGING: { ...ALLOWED, by: 'WRCA', about: 'see [below](#what-has-to-be-said-aloud)' },
+  ALLOW_DEBUGGING: { ...ALLOWED, by: 'WRCA', about: 'see [below](#allowed-explicitly)' },
   ALLOW_PLAIN_TEMPORAL: { ...ALLOWED, by: 'WRLA' },
   ALLOW_READABLE_FILES: { ...ALLOWED, by: 'WRCLA' },
   ALLOW_SHORT_WINDOWS: { ...ALLOWED, by: 'W' },

@@ -110,10 +110,13 @@ describe('docs/running.md', () => {
     // These two are named, and set, by Temporal's worker controller.
     const own = NAMES.filter((name) => !/^TEMPORAL_(DEPLOYMENT_NAME|WORKER_BUILD_ID)$/.test(name));
     expect(own.length).toBeLessThanOrEqual(40);
+    const [usual = '', advanced = ''] = settingsTable().split('### Advanced');
+    expect(usual.split('\n').length).toBeGreaterThan(20);
+    expect(advanced.split('\n').length).toBeGreaterThan(10);
   });
 
   test('names every allowance in the part about them', () => {
-    const [, part = ''] = (pages.get(join('docs', 'running.md')) ?? '').split('## What has to be said aloud');
+    const [, part = ''] = (pages.get(join('docs', 'running.md')) ?? '').split('## Allowed explicitly');
     const told = new Set(part.split('\n## ')[0]?.match(/ALLOW_[A-Z_]+/g));
     expect([...told].sort()).toEqual(NAMES.filter((name) => name.startsWith('ALLOW_')).sort());
   });
