@@ -91,6 +91,20 @@ describe('what the documents point to', () => {
   });
 });
 
+test('no page is longer than 3,000 words, but for reliability.md, and all of them have at most 32,000', () => {
+  const read = [...pages].filter(([page]) => !/^SECURITY|plan\.md$|adr/.test(page));
+  // A word has a letter or a digit; blocks of code are not read as text.
+  const counts = read.map(([page, text]) => ({
+    page,
+    words: text
+      .replaceAll(/^ *```[\s\S]*?^ *```$/gm, '')
+      .split(/\s+/)
+      .filter((word) => /[\p{L}\p{N}]/u.test(word)).length,
+  }));
+  expect(counts.filter(({ page, words }) => words > 3_000 && !page.endsWith('reliability.md'))).toEqual([]);
+  expect(counts.reduce((sum, { words }) => sum + words, 0)).toBeLessThanOrEqual(32_000);
+});
+
 describe('README', () => {
   test('fits on a page', () => {
     expect(pages.get('README.md')?.trimEnd().split('\n').length).toBeLessThanOrEqual(80);
