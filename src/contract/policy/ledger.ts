@@ -107,7 +107,6 @@ const isCompared = (key: string): boolean => key.startsWith('= ');
 function add({ sums }: Ledger, key: string, atMs: number, amount: Amount, sign: 1 | -1): void {
   const hours = sums[key] ?? {};
   sums[key] = hours;
-  if (isCompared(key)) indexes.delete(sums);
   const hour = hourOf(atMs);
   const total = decimalOrZero(hours[hour]).plus(decimal(amount).times(sign));
   if (total.gt(0)) hours[hour] = toAmount(total);
@@ -120,30 +119,18 @@ export function totalOf({ sums }: Pick<Ledger, 'sums'>, key: string, sinceMs: nu
   return toAmount(sum(hours.map(([, amount]) => decimal(amount))));
 }
 
-/** Compared payouts by payee and amount, until one of them changes. */
-const indexes = new WeakMap<Ledger['sums'], Map<string, MadePayout[]>>();
-
-function indexOf({ sums }: Pick<Ledger, 'sums'>): Map<string, MadePayout[]> {
-  const index = indexes.get(sums) ?? new Map<string, MadePayout[]>();
-  if (indexes.has(sums)) return index;
-  for (const [key, hours] of Object.entries(sums)) {
-    if (!isCompared(key)) continue;
-    const [, same = '', ...id] = key.split(' ');
-    const made = index.get(same) ?? [];
-    made.push([same, id.join(' '), Math.max(...Object.keys(hours).map(Number)) * HOUR_MS]);
-    index.set(same, made);
-  }
-  indexes.set(sums, index);
-  return index;
-}
-
 /** Compares with the payouts that other orders made since a time. */
-function compare(ledger: Ledger, same: readonly string[], sinceMs: number, ownId: string) {
-  const { payoutsLostUntilMs = 0 } = ledger;
+function compare({ sums, payoutsLostUntilMs = 0 }: Ledger, same: readonly string[], sinceMs: number, ownId: string) {
+  const asked = new Set(same);
   const lost = payoutsLostUntilMs > sinceMs && { lostUntilMs: payoutsLostUntilMs };
-  const made = [...new Set(same)]
-    .flatMap((one) => indexOf(ledger).get(one) ?? [])
-    .filter(([, orderId, atMs]) => extendedOrderId(orderId) !== ownId && atMs + HOUR_MS > sinceMs);
+  const made = Object.entries(sums).flatMap(([key, hours]): MadePayout[] => {
+    if (!isCompared(key)) return [];
+    const [, one = '', ...id] = key.split(' ');
+    const orderId = id.join(' ');
+    const hour = Math.max(...Object.keys(hours).map(Number));
+    const isOther = asked.has(one) && extendedOrderId(orderId) !== ownId;
+    return isOther && (hour + 1) * HOUR_MS > sinceMs ? [[one, orderId, hour * HOUR_MS]] : [];
+  });
   return made.length > 0 || lost ? [{ made: made.sort(([, , a], [, , b]) => b - a), ...lost }] : [];
 }
 

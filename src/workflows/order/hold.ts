@@ -6,7 +6,7 @@ import type { RunOptions } from '../../contract/order/input-and-result.js';
 import type { OrderState } from '../../contract/order/messages.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { record } from '../create/apply-outcome.js';
-import { isHeld } from '../create/facts.js';
+import { isHeld, wasEverInDoubt } from '../create/facts.js';
 import { instructionProblem } from '../instruction.js';
 import { otherRun, required, takeSigned } from '../signed.js';
 import { orderState } from './show.js';
@@ -69,7 +69,7 @@ async function takeHold(
   });
   // A worker that has the create finds the hold right before it sends, or has sent already. A
   // parked order asks about the hold before the answer, which shows that.
-  const isAsked = () => run.phase !== 'parked' || run.attention?.code === 'held' || mayHaveSent(run);
+  const isAsked = () => run.phase !== 'parked' || run.attention?.code === 'held' || wasEverInDoubt(run.facts);
   const isOver = () => (!run.isAttempting && isAsked()) || run.failure !== undefined;
   if (!isOver()) await condition(isOver, UNDER_WAY_MS, { summary: 'Was it sent before the hold?' });
   // The hold counts also in doubt: once absence is proven, a person has to release it.

@@ -25,13 +25,14 @@ import { mayHaveSent, type OrderRun, orderIdOf } from './state.js';
  */
 export function currentDetails(run: OrderRun): string {
   const { attention, order } = run;
-  const { reference } = marksOf(run);
+  // Masking a payment costs time, and only a person needs it.
+  const payment: Payment = attention ? paymentOf(run) : marksOf(run);
   return page([
-    ...(attention ? attentionDetails(run, attention, paymentOf(run)) : []),
+    ...(attention ? attentionDetails(run, attention, payment) : []),
     ...(attention || !order ? [] : known(run)),
     `**${run.phase}** · waiting for ${run.waitingFor}`,
     ...decided(run),
-    ...(attention || reference === undefined ? [] : [`**Reference**: ${literal(reference)}`]),
+    ...(attention || payment.reference === undefined ? [] : [`**Reference**: ${literal(payment.reference)}`]),
     ...(attention ? [] : noted(run)),
     ...(order?.unreadable ? [`Fields of the service that cannot be read: ${order.unreadable.join(', ')}`] : []),
   ]);
