@@ -1,11 +1,10 @@
-import { availableParallelism, cpus, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ROOT } from '../chaos/product.js';
+import { factsOf } from './facts.js';
 import type { Options } from './options.js';
 import type { Bench, Part } from './part.js';
 import { PARTS } from './parts.js';
-import { commitOf, otherProduct } from './product.js';
+import { otherProduct } from './product.js';
 import type { Report } from './report.js';
 import { Stand } from './stand.js';
 import type { Table } from './table.js';
@@ -22,7 +21,7 @@ export async function runParts(options: Options, say: Bench['say']): Promise<{ r
   process.on('unhandledRejection', (error: Error) => say(`left behind: ${error.message?.split('\n', 1)[0]}`));
   const [tables, failed]: [Table[], string[]] = [[], []];
   try {
-    const facts = await factsOf(stand, options);
+    const facts = await factsOf(`server ${await stand.serverVersion()}, SQLite in a file`, options.seed);
     for (const part of PARTS.filter(({ name }) => options.only?.includes(name) ?? true)) {
       say(`part ${part.name}: ${part.about}`);
       try {
@@ -57,17 +56,4 @@ async function withinTime(part: Part, bench: Bench): Promise<Table[]> {
   } finally {
     over.abort();
   }
-}
-
-/** What figures depend on. */
-async function factsOf(stand: Stand, options: Options): Promise<Record<string, string>> {
-  const [cpu] = cpus();
-  return {
-    commit: await commitOf(ROOT),
-    date: new Date().toISOString().slice(0, 10),
-    machine: `${availableParallelism()} cores (${cpu?.model.trim() || 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB`,
-    node: process.version,
-    temporal: `server ${await stand.serverVersion()}, SQLite in a file`,
-    seed: options.seed,
-  };
 }

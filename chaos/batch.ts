@@ -62,7 +62,8 @@ export async function runBatch(stack: ChaosStack, { batchId, rows, said }: Plann
   return { event: 'approve', workflowId: batchWorkflowId(DEFAULT_ACCOUNT, batchId) };
 }
 
-const csvOf = (rows: readonly PlannedOrder[]): string =>
+/** Lines of a batch file. */
+export const csvOf = (rows: readonly PlannedOrder[]): string =>
   [COLUMNS.join(','), ...rows.map(({ input }) => lineOf(input)), ''].join('\n');
 
 function lineOf({ order }: PlannedOrder['input']): string {

@@ -13,6 +13,8 @@ export interface Secrets {
   /** Also where payloads are plain: then nobody has it. */
   payloadKey: Buffer;
   codecToken: string;
+  /** Of the receiver of events, where there is one. */
+  events?: string;
 }
 
 /** Quick polls; the settle window is twice as long as any visibility lag. */

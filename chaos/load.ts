@@ -16,7 +16,7 @@ const FORGED_WITHIN_MS = 6_000;
 
 /** What the load needs of the stack. */
 export interface LoadTarget {
-  orders: PaymentOrders;
+  orders: Pick<PaymentOrders, 'start'>;
   failover: Failover;
   receiverUrl: string;
   tokenKey: string;

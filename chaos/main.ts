@@ -115,10 +115,11 @@ async function runChaos(stack: ChaosStack, options: ChaosOptions): Promise<End> 
     const ended = await withProgress('rows', state, () => operate(stack, Date.now(), FINAL_WITHIN_MS, rest));
     if (ended.allFinalAfterMs === undefined) operator.allFinalAfterMs = undefined;
   }
+  const batched = approved ? [...batch.rows, { orderId: batch.batchId, input: batch.said }] : [];
   const evidence = await withProgress(
     'oracle',
     async () => '',
-    () => collectEvidence(stack, load, { batch, choices, ledgerAtStart }),
+    () => collectEvidence(stack, load, { batched, choices, ledgerAtStart }),
   );
   const judged = judge(evidence, operator);
   for (const line of courseLines(evidence, load, operator)) print(line);

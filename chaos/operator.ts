@@ -33,7 +33,8 @@ export interface OperatorReport {
   allFinalAfterMs?: number;
 }
 
-const ORDER_TYPES_QUERY = `WorkflowType IN (${ORDER_TYPES.map((type) => `'${workflowTypeOf(type)}'`).join(', ')})`;
+/** Selects the workflows of orders. */
+export const ORDER_TYPES_QUERY = `WorkflowType IN (${ORDER_TYPES.map((type) => `'${workflowTypeOf(type)}'`).join(', ')})`;
 
 /** Number of order workflows that are open, or closed, as Temporal's visibility shows it. */
 export async function countOrders(orders: PaymentOrders, which: 'open' | 'closed'): Promise<number> {
@@ -58,9 +59,7 @@ export async function operate(
   let swappedAtMs = healedAtMs;
   let fewest = { open: Number.POSITIVE_INFINITY, atMs: healedAtMs };
   while (Date.now() - Math.max(fewest.atMs, turns.lastAtMs) < limitMs) {
-    for await (const { orderId } of orders.all({ status: 'parked' })) {
-      await decideOne(orders, orderId, report);
-    }
+    await decideParked(orders, report);
     const open = await countOrders(orders, 'open');
     if (open === 0) return { ...report, allFinalAfterMs: Date.now() - healedAtMs };
     if (open !== last.open) last = { open, atMs: Date.now() };
@@ -75,6 +74,11 @@ export async function operate(
     await sleep(ROUND_MS);
   }
   return report;
+}
+
+/** Decides every order that waits for a person; adds to the report. */
+export async function decideParked(orders: PaymentOrders, report: OperatorReport): Promise<void> {
+  for await (const { orderId } of orders.all({ status: 'parked' })) await decideOne(orders, orderId, report);
 }
 
 /** What an order proven absent needs is another send; everything else stays as it is. */

@@ -50,16 +50,24 @@ export interface ChaosStack {
   batchDir: string;
   auditDir: string;
   codecUrl: string;
+  /** Lets the right account be asked with a further key, from now on. */
+  admit(apiKey: string): void;
   /** The command line as it is run, and where what it prints is kept. */
   starter: { script: string; env: Record<string, string>; logFile: string };
   trafficFiles: readonly string[];
   stop(): Promise<void>;
 }
 
+/** What a stack is made with; `worker`: more of the environment of its workers, two if no number is given. */
+export interface StackOptions extends Pick<ChaosOptions, 'seed' | 'plain' | 'postgres'> {
+  worker?: Record<string, string>;
+  workers?: number;
+}
+
 /** Brings everything up in a folder of its own, saying what it does. On failure all that was started is stopped. */
 export async function startStack(
   folder: string,
-  options: Pick<ChaosOptions, 'seed' | 'plain' | 'postgres'>,
+  options: StackOptions,
   log: (line: string) => void,
 ): Promise<ChaosStack> {
   const started: { stop(): Promise<void> }[] = [];
@@ -79,7 +87,7 @@ type Started = { stop(): Promise<void> }[];
 
 async function bringUp(
   folder: string,
-  { seed, plain, postgres }: Pick<ChaosOptions, 'seed' | 'plain' | 'postgres'>,
+  { seed, plain, postgres, worker, workers = 2 }: StackOptions,
   log: (line: string) => void,
   started: Started,
   stop: () => Promise<void>,
@@ -87,14 +95,14 @@ async function bringUp(
   const folders = await foldersIn(folder);
   log('compiling the product');
   await buildProduct(folders.dist, [plain ? 'off' : 'required']);
-  log('starting Temporal, sandbox, receiver, codec and two workers');
+  log(`starting Temporal, sandbox, receiver, codec and ${workers} workers`);
   const temporal = await (postgres
     ? MortalTemporal.startOnPostgres(folders.folder, log)
     : MortalTemporal.start(folders.dbFile, log));
   started.push(temporal);
   const secrets = newSecrets();
   const services = await servicesOf(secrets, folder);
-  const { signatures, url } = await openFront(services, started);
+  const { signatures, url, admit } = await openFront(services, started);
   const access = services.map(({ apiKey }) => ({ baseUrl: url, apiKey, apiSecret: secrets.apiSecret }));
   const accounts = new AccountBook(folders.accountsFile, access);
   await accounts.setRight();
@@ -104,9 +112,10 @@ async function bringUp(
   const encrypted = !plain;
   const workersWay = failover.address;
   const env = environments({ ...folders, ...ports, temporal, workersWay, secrets, seed, encrypted });
-  const programs = await startPrograms(services, env, folders, started);
+  const all = { ...env, worker: { ...env.worker, ...worker } };
+  const programs = await startPrograms(services, all, { ...folders, workers }, started);
   return {
-    ...{ temporal, accounts, failover, secrets, signatures, stop, encrypted, folder },
+    ...{ temporal, accounts, failover, secrets, signatures, stop, encrypted, folder, admit },
     ...{ dbFile: folders.dbFile, batchDir: folders.batchDir, auditDir: folders.auditDir },
     ...programs,
     ...clientOf(temporal, encrypted ? [{ id: 'chaos', key: createSecretKey(secrets.payloadKey) }] : [], started),
@@ -124,19 +133,21 @@ async function bringUp(
 /** One host before all accounts, which notes every signature that it is sent. */
 async function openFront(services: readonly Service[], started: Started) {
   const signatures = new Set<string>();
-  const front = await startFront(
-    services.map(({ apiKey, port }) => ({ path: '', apiKey, sandbox: { url: loopback(port), apiKey } })),
-    ({ signature }) => typeof signature === 'string' && signatures.add(signature),
-  );
+  const routes = services.map(({ apiKey, port }) => ({ path: '', apiKey, sandbox: { url: loopback(port), apiKey } }));
+  const front = await startFront(routes, ({ signature }) => typeof signature === 'string' && signatures.add(signature));
   started.push({ stop: () => front.close() });
-  return { signatures, url: front.url };
+  const admit = (apiKey: string) => {
+    const [right] = routes;
+    if (right) routes.push({ ...right, apiKey });
+  };
+  return { signatures, url: front.url, admit };
 }
 
 /** Starts every program and waits until all are ready. */
 async function startPrograms(
   services: readonly (Service & { name: string })[],
   env: ReturnType<typeof environments>,
-  { dist, logs }: { dist: string; logs: string },
+  { dist, logs, workers: count }: { dist: string; logs: string; workers: number },
   started: Started,
 ) {
   const run = (name: string, args: string[], own: Record<string, string>, onReady?: () => Promise<void>) => {
@@ -151,7 +162,9 @@ async function startPrograms(
   );
   const receiver = run('receiver', [join(dist, 'receiver.js')], env.receiver);
   const codecServer = run('codec', [join(dist, 'codec.js')], env.codec);
-  const workers = ['worker-1', 'worker-2'].map((name) => run(name, [join(dist, 'worker.js')], env.worker));
+  const workers = Array.from({ length: count }, (_, n) =>
+    run(`worker-${n + 1}`, [join(dist, 'worker.js')], env.worker),
+  );
   await Promise.all([...sandboxes, receiver, codecServer, ...workers].map((process) => process.whenReady()));
   return { sandboxes, receiver, workers, service: new ServiceAdmins(admins) };
 }

@@ -13,6 +13,8 @@ const READY_WITHIN_MS = 180_000;
 const LOG_TAIL = 2_000;
 /** Enough once nothing is in flight; what is in flight after Ctrl-C does not matter. */
 const STOP_LIMIT_MS = 5_000;
+/** What is in flight at a replacement ends in order, as in a deploy. */
+const REPLACE_LIMIT_MS = 75_000;
 
 /** What is run: a script for Node, with an environment of its own. */
 export interface Program {
@@ -33,11 +35,13 @@ export class Supervised {
   kills = 0;
   crashes = 0;
   #wanted = true;
+  /** Ends that were asked for: kills and replacements. */
+  #asked = 0;
   #child: ChildProcess | undefined;
   #ready = readiness();
   readonly #supervision: Promise<void>;
 
-  constructor(readonly program: Program) {
+  constructor(public program: Program) {
     this.#supervision = this.#keepRunning();
     this.#supervision.catch(() => undefined);
   }
@@ -53,10 +57,30 @@ export class Supervised {
     await Promise.race([this.#ready.promise, tooLate]).finally(() => late.abort());
   }
 
+  /** Process id; undefined between two lives. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** SIGTERM, then a life with what is changed in the program; resolves when that is ready. */
+  async replace(change: Partial<Program> = {}): Promise<void> {
+    this.program = { ...this.program, ...change };
+    const child = this.#child;
+    if (child) {
+      this.#asked += 1;
+      this.#notReady();
+      child.kill('SIGTERM');
+      const tooLate = setTimeout(() => child.kill('SIGKILL'), REPLACE_LIMIT_MS);
+      child.once('close', () => clearTimeout(tooLate));
+    }
+    await this.whenReady();
+  }
+
   /** SIGKILL. It is started again at once. */
   kill(): void {
     if (!this.#child) return;
     this.kills += 1;
+    this.#asked += 1;
     this.#notReady();
     this.#child.kill('SIGKILL');
   }
@@ -73,11 +97,11 @@ export class Supervised {
 
   async #keepRunning(): Promise<void> {
     while (this.#wanted) {
-      const killsBefore = this.kills;
+      const askedBefore = this.#asked;
       await this.#live();
       this.#child = undefined;
       this.#notReady();
-      if (!this.#wanted || this.kills > killsBefore) continue;
+      if (!this.#wanted || this.#asked > askedBefore) continue;
       this.crashes += 1;
       await sleep(RESTART_AFTER_MS);
     }

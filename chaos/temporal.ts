@@ -39,6 +39,10 @@ export class MortalTemporal {
     return this.#server.address;
   }
 
+  get pid(): number {
+    return this.#server.pid;
+  }
+
   get namespace(): string {
     return this.#server.namespace;
   }

@@ -4,29 +4,32 @@ import type { History } from '@temporalio/common/lib/proto-utils.js';
 import type { TrafficLine } from '../../sandbox/index.js';
 import { DEFAULT_ACCOUNT, orderWorkflowId } from '../../src/contract/names.js';
 import { NoWorkerError } from '../../src/index.js';
-import type { PlannedBatch } from '../batch.js';
 import type { Load } from '../load.js';
 import type { ChaosStack } from '../stack.js';
 import { readAudit } from './audit.js';
 import type { Choice, Evidence, FollowedOrder } from './evidence.js';
 import { followedOrder } from './followed.js';
+import type { Planted } from './hidden.js';
 import { searchEverything } from './search.js';
 
 /** Histories read at once. */
 const CONCURRENCY = 8;
 
-/** What else a run was about: its batch, what people chose that counted, and the balances before the first order. */
+/** What else a run was about: its batches, what people chose that counted, and the balances before the first order. */
 interface Course {
-  batch: PlannedBatch;
+  /** Rows that were started, and what people said of batches. */
+  batched: readonly Planted[];
   choices: readonly Choice[];
   ledgerAtStart: Readonly<Record<string, string>>;
+  /** Returns true for ids of orders and workflows that are searched for personal data; absent = all. */
+  isSought?: (id: string) => boolean;
 }
 
 /** Gathers everything the oracle judges. Temporal and the sandbox must be up; nothing is changed. */
 export async function collectEvidence(
   stack: ChaosStack,
   load: Load,
-  { batch, choices, ledgerAtStart }: Course,
+  { batched, choices, ledgerAtStart, isSought = () => true }: Course,
 ): Promise<Evidence> {
   const [service, ledgerAtEnd, traffic] = [
     await stack.service.orders(),
@@ -40,10 +43,13 @@ export async function collectEvidence(
     ...service.map(({ order }) => order.user_order_id),
     ...listed.map(({ orderId }) => orderId),
   ]);
-  const { followed, histories } = await readHistories(stack, [...orderIds]);
-  const said = { orderId: batch.batchId, input: batch.said };
-  const planted = [...load.planned, ...(load.accepted.has(batch.rows[0]?.orderId ?? '') ? [...batch.rows, said] : [])];
-  const { leaks, searched } = await searchEverything(stack, { planted, service, orderIds, histories });
+  const { followed, histories } = await readHistories(stack, [...orderIds], isSought);
+  const { leaks, searched } = await searchEverything(stack, {
+    planted: [...load.planned, ...batched].filter(({ orderId }) => isSought(orderId)),
+    service: service.filter(({ order }) => isSought(order.user_order_id)),
+    orderIds: new Set([...orderIds].filter(isSought)),
+    ...{ histories, isSought },
+  });
   return {
     accepted: load.accepted,
     followed,
@@ -73,6 +79,7 @@ const timeOf = (line: TrafficLine): number => (line.kind === 'request' ? line.at
 async function readHistories(
   stack: ChaosStack,
   orderIds: string[],
+  isSought: (id: string) => boolean,
 ): Promise<{ followed: Map<string, FollowedOrder>; histories: Map<string, History> }> {
   const followed = new Map<string, FollowedOrder>();
   const histories = new Map<string, History>();
@@ -82,7 +89,7 @@ async function readHistories(
       const read = await readOne(stack, orderId);
       if (!read) continue;
       followed.set(orderId, read.order);
-      histories.set(read.workflowId, read.history);
+      if (isSought(orderId)) histories.set(read.workflowId, read.history);
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, reader));

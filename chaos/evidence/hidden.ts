@@ -37,7 +37,7 @@ const OF_SERVICE = {
 
 /** Secrets of the installation: no order, log or database has any use for one. */
 export function credentials(secrets: Secrets, signatures: Iterable<string>, orderIds: Iterable<string>): Hidden[] {
-  const { apiKeys, apiSecret, tokenKey, payloadKey, codecToken } = secrets;
+  const { apiKeys, apiSecret, tokenKey, payloadKey, codecToken, events } = secrets;
   const values: [kind: string, value: string | Buffer, orderId?: string][] = [
     ...apiKeys.map((apiKey): [string, string] => ['an API key', apiKey]),
     ['the API secret', apiSecret],
@@ -45,6 +45,7 @@ export function credentials(secrets: Secrets, signatures: Iterable<string>, orde
     ['the payload key', payloadKey],
     ['the payload key in base64', payloadKey.toString('base64')],
     ['CODEC_TOKEN', codecToken],
+    ...(events === undefined ? [] : [['the secret of events', events] as [string, string]]),
     ...[...signatures].map((signature): [string, string] => ['a signature', signature]),
     ...[...orderIds].map((id): [string, string, string] => ['the token of a callback URL', tokenOf(tokenKey, id), id]),
   ];

@@ -15,8 +15,8 @@ type ListedWorkflow = proto.temporal.api.workflow.v1.IWorkflowExecutionInfo;
 
 const PAGE = 1_000;
 
-/** Files of a run that are not the product's: its plan, the accounts, batch files, the service's own books, and the compiled product. */
-const NOT_OURS = /^(?:requested\.ndjson|accounts\.json|batches\/|dist\/|sandbox\/)/;
+/** Files of a run that are not the product's: its plan, the accounts, receivers of events, batch files, the service's own books, and the compiled product. */
+const NOT_OURS = /^(?:requested\.ndjson|accounts\.json|events\.json|batches\/|dist\/|sandbox\/)/;
 /** SQLite's file, its write-ahead log and the index of that; or all that PostgreSQL keeps. */
 const DATABASE = /^(?:temporal\.db(?:-wal|-shm)?$|postgres\/data\/)/;
 
@@ -29,6 +29,8 @@ export interface Sought {
   orderIds: ReadonlySet<string>;
   /** Of the orders, by workflow id, as they are stored. */
   histories: ReadonlyMap<string, History>;
+  /** Returns true for workflows whose history is searched; absent = all. */
+  isSought?: (workflowId: string) => boolean;
 }
 
 /** What is searched, and with what it was set up. */
@@ -37,7 +39,7 @@ type SearchedStack = Pick<ChaosStack, 'client' | 'codec' | 'encrypted' | 'folder
 /** Looks for every secret and all personal data in everything that Temporal stores and our processes write. */
 export async function searchEverything(
   stack: SearchedStack,
-  { planted, service, orderIds, histories }: Sought,
+  { planted, service, orderIds, histories, isSought = () => true }: Sought,
 ): Promise<{ leaks: Leak[]; searched: Searched }> {
   const personal = personalData(planted, service);
   const hidden = [...credentials(stack.secrets, stack.signatures, orderIds), ...personal];
@@ -47,7 +49,14 @@ export async function searchEverything(
   const seen = new Set<string>();
   const leaks: Leak[] = [];
   const listed = await listedWorkflows(stack);
-  for (const [workflowId, history] of [...histories, ...(await otherHistories(stack, listed, histories))]) {
+  for (const [workflowId, history] of [
+    ...histories,
+    ...(await otherHistories(
+      stack,
+      listed.filter(({ execution }) => isSought(execution?.workflowId ?? '')),
+      histories,
+    )),
+  ]) {
     const bytes = Buffer.from(HistoryMessage.encode(HistoryMessage.fromObject(history)).finish());
     leaks.push(...scanner.leaksOf(`the history of ${workflowId}`, bytes, stored));
     leaks.push(...scanner.leaksInClear(workflowId, history));

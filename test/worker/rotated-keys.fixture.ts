@@ -2,10 +2,8 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
+import { fingerprint as fingerprintOf } from '../../chaos/account-book.js';
 import type { Sandbox } from '../../sandbox/index.js';
-import { Secret } from '../../src/config.js';
-import { fingerprintOf } from '../../src/contract/order/sent-to.js';
-import { pinOfConfig } from '../../src/preflight/open-service.js';
 
 /** A request as the service got it, and how it was answered. */
 export interface Asked {
@@ -28,12 +26,7 @@ export interface RotatedKeys {
 
 /** Returns the fingerprint of a pair, as `doctor` shows it. */
 export const fingerprint = ([apiKey, apiSecret]: readonly [key: string, secret: string]): string =>
-  fingerprintOf(
-    pinOfConfig({
-      ...{ name: 'any', baseUrl: 'http://any.example', signer: 'hmac-sha256' },
-      ...{ apiKey: new Secret(apiKey), apiSecret: new Secret(apiSecret) },
-    }).id,
-  );
+  fingerprintOf({ apiKey, apiSecret });
 
 const hmac = (secret: string, body: Buffer): string => createHmac('sha256', secret).update(body).digest('hex');
 
