@@ -89,6 +89,7 @@ test('workflows call only npm scripts that exist, and put no text of an event in
   expect(commandsIn('ci.yml')).toEqual(['.ci/run', 'npm run validate:deploy']);
   expect(commandsIn('nightly.yml')).toContain('npm run nightly');
   expect(commandsIn('nightly.yml').filter((run) => run.startsWith('npm run chaos -- --orders 300'))).toHaveLength(3);
+  expect(commandsIn('nightly.yml').filter((run) => run.startsWith('npm run soak -- --hours 2'))).toHaveLength(1);
   expect(commandsIn('release.yml')).toEqual(expect.arrayContaining(['.ci/run', 'npm audit signatures']));
 });
 
