@@ -3,15 +3,15 @@
  *
  * They stand for orders that are open at customers while a new version is rolled out. So they are recorded once per
  * scenario and NEVER again to turn a red replay green: a red replay means that the new code breaks running orders, and
- * the code must give the same commands. Nothing is overwritten: only scenarios without a history are recorded.
+ * the code must give the same commands. Only scenarios without a history of any version are recorded, into `next`.
  */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BULK_SCENARIOS, unwritableScenario } from './replay/bulk-scenarios.js';
 import { DECISION_SCENARIOS } from './replay/decision-scenarios.js';
 import { EVENT_SCENARIOS, startReceiverOfEvents } from './replay/event-scenarios.js';
-import { HISTORIES_FOLDER, recordedNames, writeHistory } from './replay/files.js';
+import { recordedNames, writeHistory } from './replay/files.js';
 import { FOLLOWER_SCENARIOS } from './replay/follower-scenarios.js';
 import { FUNDS_SCENARIOS } from './replay/funds-scenarios.js';
 import { type Installation, openInstallation } from './replay/installation.js';
@@ -50,7 +50,6 @@ async function record(installation: Installation, { name, run }: Scenario): Prom
 async function recordMissing(scenarios: readonly Scenario[], env: Record<string, string>): Promise<void> {
   const missing = scenarios.filter(({ name }) => !recorded.includes(name));
   if (missing.length === 0) return;
-  await mkdir(HISTORIES_FOLDER, { recursive: true });
   const installation = await openInstallation(say, { BATCH_DIR: batchDir, ...env });
   try {
     const together = missing.filter(({ alone }) => !alone);

@@ -1,5 +1,5 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import proto from '@temporalio/proto';
 
@@ -8,24 +8,31 @@ const { History: HistoryMessage } = proto.temporal.api.history.v1;
 
 type History = proto.temporal.api.history.v1.IHistory;
 
-/** Where recorded histories live, one `<scenario>.json` each. */
+/** Recorded histories: `<version that wrote it>/<scenario>.json`. */
 export const HISTORIES_FOLDER = fileURLToPath(new URL('../../test/replay/histories', import.meta.url));
+
+/** Folder of what no released version has written. `npm run version` gives it the version's name. */
+export const NEXT = 'next';
 
 /** A recorded history under its scenario's name. */
 export type RecordedHistory = { workflowId: string; history: History };
 
-/** Names of the scenarios that have been recorded; empty when there is no folder. */
-export async function recordedNames(folder = HISTORIES_FOLDER): Promise<string[]> {
-  const files = await readdir(folder).catch(() => []);
-  return files.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length));
+/** Paths of all recorded histories by scenario, whatever version they are of; empty if there is no folder. */
+async function recordedPaths(folder: string): Promise<Map<string, string>> {
+  const files = await readdir(folder, { recursive: true }).catch(() => []);
+  const paths = files.filter((file) => file.endsWith('.json')).sort();
+  return new Map(paths.map((path) => [basename(path, '.json'), join(folder, path)]));
 }
+
+/** Names of the scenarios that have been recorded. */
+export const recordedNames = async (): Promise<string[]> => [...(await recordedPaths(HISTORIES_FOLDER)).keys()];
 
 /** All recorded histories, for `Worker.runReplayHistories`. */
 export async function readHistories(folder = HISTORIES_FOLDER): Promise<(RecordedHistory & { name: string })[]> {
-  const names = await recordedNames(folder);
+  const paths = await recordedPaths(folder);
   return Promise.all(
-    names.sort().map(async (name) => {
-      const history = HistoryMessage.fromObject(JSON.parse(await readFile(join(folder, `${name}.json`), 'utf8')));
+    [...paths].map(async ([name, path]) => {
+      const history = HistoryMessage.fromObject(JSON.parse(await readFile(path, 'utf8')));
       return { name, workflowId: idOf(history), history };
     }),
   );
@@ -48,7 +55,8 @@ export async function writeHistory(name: string, history: History): Promise<void
   });
   const events = (plain.events as unknown[]).map((event) => JSON.stringify(event, withoutMachine));
   const text = `{"events":[\n${events.join(',\n')}\n]}\n`;
-  await writeFile(join(HISTORIES_FOLDER, `${name}.json`), text, { flag: 'wx' });
+  await mkdir(join(HISTORIES_FOLDER, NEXT), { recursive: true });
+  await writeFile(join(HISTORIES_FOLDER, NEXT, `${name}.json`), text, { flag: 'wx' });
 }
 
 /** Leaves out what a replay does not need and what says something about the machine it was recorded on. */

@@ -1,9 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type RecordedHistory, readHistories, workflowTypeIn } from '../../scripts/replay/files.js';
+import { HISTORIES_FOLDER, type RecordedHistory, readHistories, workflowTypeIn } from '../../scripts/replay/files.js';
 import * as workflows from '../../src/workflows/index.js';
 import { asReset } from '../support/as-reset.js';
 import { quietWorkers, workflowBundle } from '../support/temporal.js';
@@ -29,6 +29,13 @@ describe('recorded histories', () => {
     // `default` runs mistyped starts and ends them at once.
     const registered = Object.keys(workflows).filter((name) => name !== 'default');
     expect([...new Set(histories.map(workflowTypeIn))].sort()).toEqual(registered.sort());
+  });
+
+  test('stand by the version that wrote them, each scenario once, and 0.1.0 has its own', async () => {
+    const files = (await readdir(HISTORIES_FOLDER, { recursive: true })).filter((file) => file.endsWith('.json'));
+    expect(files.filter((file) => !/^(\d+\.\d+\.\d+|next)\/[\w-]+\.json$/.test(file))).toEqual([]);
+    expect(files.filter((file) => file.startsWith('0.1.0/')).length).toBeGreaterThan(90);
+    expect(histories).toHaveLength(files.length);
   });
 
   test('are replayed by the present workflow code without a difference', async () => {
