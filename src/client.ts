@@ -62,6 +62,7 @@ export interface HandleOptions {
 
 /** Options of an export. `timeoutMs`: limit of each read. */
 export interface ExportOptions extends WaitOptions {
+  /** Called while the book is read. */
   onProgress?: (progress: BookProgress) => void;
 }
 

@@ -60,6 +60,7 @@ export interface TestPaymentOrders {
   ends(orderId: string, ending: TestEnding, of?: { account?: string }): void;
   /** Throws TypeError for a setting that does not exist. */
   set(settings: TestSettings): void;
+  /** Removes all orders, endings and settings. */
   clear(): void;
 }
 

@@ -22,6 +22,7 @@ export interface ReconcileState {
 
 /** Options of the wait. Without `timeoutMs`, it lasts to the end. */
 export interface ReconcileOptions extends WaitOptions {
+  /** Called with each new state. */
   onState?: (state: ReconcileState) => void;
 }
 

@@ -5,7 +5,13 @@ import { keyIdOf, textForAll, textName } from '../contract/signed-together.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 
 /** Private Ed25519 key, or a key's id (`keyIdOf`) and a function that signs (64 bytes). */
-export type Signer = KeyObject | { keyId: string; sign: (text: Buffer) => Uint8Array | Promise<Uint8Array> };
+export type Signer =
+  | KeyObject
+  | {
+      keyId: string;
+      /** Returns the 64 bytes of the signature, or a promise of them. */
+      sign: (text: Buffer) => Uint8Array | Promise<Uint8Array>;
+    };
 
 /** How to sign an update. Accounts in APPROVERS_FILE refuse unsigned ones. */
 export interface SignOptions {

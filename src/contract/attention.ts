@@ -128,8 +128,10 @@ const OTHER_CODES = [
   'disagreement',
 ] as const;
 
+/** Why a person should look at an order, batch or reconciliation. */
 export type AttentionCode = OrderAttention | (typeof OTHER_CODES)[number];
 
+/** All codes of attention. */
 export const ATTENTION_CODES: readonly AttentionCode[] = [
   ...(Object.keys(ATTENTION_WORDS) as OrderAttention[]),
   ...OTHER_CODES,

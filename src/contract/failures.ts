@@ -13,6 +13,7 @@ export const ORDER_FAILURES = [
   'OrderAbsent',
 ] as const;
 
+/** Type of a failure that ended an order without an order of ours. */
 export type OrderFailure = (typeof ORDER_FAILURES)[number];
 /** Failure type of an order that was closed in doubt and may exist. It is never started again. */
 export const ORDER_UNRESOLVED = 'OrderUnresolved';

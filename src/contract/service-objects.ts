@@ -25,6 +25,7 @@ export const OPEN_STATUSES = ['open', 'uncertain', 'parked', 'short'] as const;
 /** Its other values. `none`: no order exists; `unresolved`: a person closed it in doubt. */
 export const SHOWN_STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES, 'none', 'unresolved'] as const;
 
+/** Status of an order that does not change any more. */
 export type FinalStatus = (typeof FINAL_STATUSES)[number];
 
 export const isFinal = (status: string): status is FinalStatus =>
@@ -34,7 +35,9 @@ export const isFinal = (status: string): status is FinalStatus =>
 export const isKnownStatus = (status: string): boolean =>
   status === 'new' || status === 'processing' || isFinal(status);
 
+/** Returns whether an entry of a list could not be read. */
 export const isMalformed = (entry: object): entry is Malformed => 'malformed' in entry;
+/** Balances of an account by currency. An unreadable one is `Malformed`. */
 export type Balances = Record<string, Balance | Malformed>;
 
 /** Returns the balance of a currency; undefined if there is none or it is unreadable. */

@@ -37,6 +37,7 @@ export const starterProblem = (what: 'batch' | 'order', startedBy: unknown, by: 
 /** Signed updates. `approve` and `resume` are of batches, and need the right to approve. */
 export const SIGNED_UPDATES = ['decide', 'hold', 'stopAccount', 'resumeAccount', 'approve', 'resume'] as const;
 
+/** Update that may need a signature. */
 export type SignedUpdate = (typeof SIGNED_UPDATES)[number];
 
 /** Which run an update is for. A reset makes another run: what was signed for the one before counts no more. */

@@ -166,16 +166,28 @@ export const batchResult = batchPlan.pick({ batchId: true, digest: true, rows: t
   stopped: batchInterruption.optional(),
 });
 
+/** Pause or stop of a batch: who, why and when. */
 export type BatchInterruption = z.output<typeof batchInterruption>;
+/** A report: `path` below REPORT_DIR, hash (hex) of its bytes. */
 export type ReportFile = z.output<typeof reportFile>;
+/** Warning of a plan; `rows` are lines. */
 export type BatchWarning = z.output<typeof batchWarning>;
+/** Effect of a batch on one currency's balance, in decimal strings. */
 export type CurrencyPlan = z.output<typeof currencyPlan>;
+/** Effect of a batch, shown before it pays; `digest` names it in an approval. */
 export type BatchPlan = z.output<typeof batchPlan>;
 export type OpenRow = z.output<typeof openRow>;
+/** Progress of a batch, whatever its number of rows. */
 export type BatchProgress = z.output<typeof batchProgress>;
+/** Approval of a plan, by its `digest`. */
 export type BatchApproval = z.output<typeof batchApproval>;
+/** Pause, resume or stop of a batch: by whom and why. */
 export type BatchInstruction = z.output<typeof batchInstruction>;
+/** Update of a batch that is possible now, with its argument. */
 export type BatchChoice = z.output<typeof batchChoice>;
+/** Who approved a batch, and the id of their key. */
 export type SignedApproval = z.output<typeof signedApproval>;
+/** State of a batch, a few seconds old. */
 export type BatchState = z.output<typeof batchState>;
+/** Result of a batch: rows by outcome, amounts paid, and reports. */
 export type BatchResult = z.output<typeof batchResult>;

@@ -182,14 +182,24 @@ export const depositAddressResult = z.object({
 /** Argument of the `orderCallback` signal: a claim, which only wakes the workflow. */
 export const callbackHint = z.object({ order_uuid: orderUuid.optional(), status: z.string().optional() });
 
+/** Permanent deposit address to create, under your own `ref`. */
 export type DepositAddressInput = z.output<typeof depositAddressInput>;
+/** Part of an order that stayed on the balance. */
 export type Remainder = z.output<typeof remainder>;
 export type CallbackHint = z.output<typeof callbackHint>;
+/** State of an order, with what may be decided on it. */
 export type OrderState = z.output<typeof orderState>;
+/** Why a person should look at an order, as a code and in words. */
 export type Attention = z.output<typeof attention>;
+/** Decision of a person on a parked order, on the `revision` that was shown. */
 export type Decision = z.output<typeof decision>;
+/** Decision that is possible now, and its effect. */
 export type DecisionChoice = z.output<typeof decisionChoice>;
+/** Decision that counted: who, when and why. */
 export type DecisionRecord = z.output<typeof decisionRecord>;
+/** Outcome of the compensation of what an order left. */
 export type CompensationResult = z.output<typeof compensationResult>;
+/** Result of an order: `outcome`, the order at the service, and what is left of it. */
 export type OrderResult = z.output<typeof orderResult>;
+/** Result of a look-up after the end of an order. */
 export type AfterEndResult = z.output<typeof afterEndResult>;

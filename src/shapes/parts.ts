@@ -41,6 +41,7 @@ export const signature = z.strictObject({
   texts: z.array(sha256).max(MAX_SIGNED_TOGETHER).optional(),
 });
 
+/** Ed25519 signature (base64) of an update, and the id of its key. */
 export type Signature = z.output<typeof signature>;
 
 /** Why the Temporal UI cannot send a decision: it must be signed, or encrypted. */

@@ -86,7 +86,11 @@ export const orderCheck = orderFindings.extend({
   id: idCheck('free', 'same', 'conflict', 'ended').optional(),
 });
 
+/** Amount (decimal string) of a currency. */
 export type CurrencyAmount = z.output<typeof currencyAmount>;
+/** Amount that leaves the balance (decimal string), with the balance before and after. */
 export type LeavingAmount = z.output<typeof leavingAmount>;
+/** Findings of the workers about an order that was not started. */
 export type OrderFindings = z.output<typeof orderFindings>;
+/** Report of a dry run: `wouldBeSent`, and `reasons` if not. */
 export type OrderCheck = z.output<typeof orderCheck>;

@@ -106,10 +106,17 @@ export const reconcileResult = z.object({
   book: reportFile.optional(),
 });
 
+/** Account and time window of a reconciliation. */
 export type ReconcileInput = z.output<typeof reconcileInput>;
+/** An order on which service and workflows were compared, with its class. */
 export type Finding = z.output<typeof finding>;
+/** An item of a list that cannot be read, and its place. */
 export type MalformedItem = z.output<typeof malformedItem>;
+/** Money that moved outside the orders that were seen. */
 export type BalanceGap = z.output<typeof balanceGap>;
+/** Balance that was proven at a time. The next run continues there. */
 export type CarriedBalance = z.output<typeof carriedBalance>;
+/** Proof by one currency's balance changes. */
 export type ChainSummary = z.output<typeof chainSummary>;
+/** Result of a reconciliation. Its lists are limited; the counts are complete. */
 export type ReconcileResult = z.output<typeof reconcileResult>;

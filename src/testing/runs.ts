@@ -22,6 +22,7 @@ export type Of<Name extends keyof typeof service> = (typeof service)[Name] exten
 
 /** Faults: see `TestSettings`. */
 export const FAULTS = ['noWorker', 'unreachable', 'answersLost'] as const;
+/** Fault that the double simulates: see `TestSettings`. */
 export type Fault = (typeof FAULTS)[number];
 
 export const failureOf = (error: unknown) =>

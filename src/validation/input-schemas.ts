@@ -146,6 +146,7 @@ export const batchSchema = z.strictObject({
   latestSend: optionSchemas.latestSend,
 });
 
+/** Input of a batch: its rows or file, and how they are paid. */
 export type BatchInput = z.infer<typeof batchSchema>;
 
 export const scheduledSchema = z.strictObject({

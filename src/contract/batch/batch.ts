@@ -41,6 +41,7 @@ export type { BatchInput, ScheduledBatchInput } from '../../validation/input-sch
 /** A file below BATCH_DIR: relative `path`, and `sha256` (hex) of its bytes. */
 export type BatchFile = NonNullable<BatchInput['file']>;
 
+/** Amounts (decimal strings) by currency. */
 export type AmountsByCurrency = Record<string, Amount>;
 
 /** Counts of a batch none of whose rows has ended. */

@@ -7,6 +7,7 @@ export const MAX_ROWS = 100_000;
 /** Maximum rows of one page: as many order ids go into one request to Temporal. */
 export const MAX_ROW_PAGE = 500;
 
+/** Format of a batch file. */
 export type BatchFormat = 'csv' | 'ndjson';
 
 /** Batch file to upload: `sha256` (hex) of all bytes, and the number of its parts. */

@@ -105,4 +105,5 @@ export interface EndLine {
   differences: number;
 }
 
+/** Line of a book, by its `kind`. */
 export type BookLine = OrderLine | MissingLine | SumLine | EndLine;

@@ -10,6 +10,7 @@ import type { OrderType } from './types.js';
 export type { CompensationResult, OrderResult } from '../../shapes/order-schemas.js';
 export type { ReceivedDepositInput } from '../../validation/input-schemas.js';
 export type { CallerMarks, Remainder, RevertTarget } from './messages.js';
+/** Policy for what an order leaves. */
 export type CompensationPolicy = NonNullable<OptionShapes['compensation']>;
 
 /** Options that only our own code sets. Starts from outside with one of them are refused. */

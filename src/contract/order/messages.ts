@@ -32,6 +32,7 @@ export interface ApprovedAmount {
 /** Phase of an order. 'parked' waits for an operator; 'done' is closed or about to close. */
 export type OrderPhase = OrderState['phase'];
 
+/** All actions of decisions on parked orders. */
 export const DECIDE_ACTIONS = [
   'adopt',
   'resend',
@@ -44,6 +45,7 @@ export const DECIDE_ACTIONS = [
   'refuse',
 ] as const;
 
+/** Action of a decision on a parked order. */
 export type DecideAction = (typeof DECIDE_ACTIONS)[number];
 
 /** A decision that was accepted, with the key that signed it. */

@@ -15,6 +15,7 @@ export type WalletDetails = DetailsShape | CardPart[];
 /** Exactly one of `amount` (what it starts from) and `amount_to` (payout). */
 type EitherAmount = { amount: Amount; amount_to?: undefined } | { amount?: undefined; amount_to: Amount };
 
+/** Order type, in the service's words. */
 export type OrderType = keyof RequestShapes;
 
 /** Create requests by order type. The worker adds `callback_url`. */

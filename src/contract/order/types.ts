@@ -26,6 +26,7 @@ const TYPES = {
   withdraw: ['withdraw', 'currency', null, 'currency', 'network'],
 } as const satisfies { [T in OrderType]: TypeRow<Extract<keyof CreateRequests[T], keyof RequestFields>> };
 
+/** All order types, in the service's words. */
 export const ORDER_TYPES = Object.keys(TYPES) as OrderType[];
 
 /** Fields of a payout's target, and the order fields that show them. */

@@ -32,6 +32,7 @@ export const DISAGREEING_CLASSES = [
   'foreign',
 ] as const;
 
+/** How service and workflow agree on an order. */
 export type ReconcileClass = (typeof AGREED_CLASSES)[number] | (typeof DISAGREEING_CLASSES)[number];
 
 /** Heartbeat of a reconciliation's activities: what they do, and how much was seen so far. */
