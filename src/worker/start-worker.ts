@@ -26,6 +26,7 @@ import type { CreateAnswer, CreateOrderInput } from '../contract/order/activitie
 import { isRefused } from '../contract/refused.js';
 import { findingsOf } from '../preflight/checks.js';
 import { type Finding, namesOf, type Target } from '../preflight/findings.js';
+import { oldNodeWarning } from '../preflight/node.js';
 import { checkStart, keepChecking, START_WITHIN, type Tell } from '../preflight/start.js';
 import { versionName } from '../temporal/pollers.js';
 import { publishedFor, publishingIdentity } from '../temporal/published.js';
@@ -67,6 +68,8 @@ export async function startWorker(config: WorkerConfig) {
   const code = await workflowCode(encryptionMode(config), Runtime.instance().logger);
   const identity = newIdentity();
   const { logger } = Runtime.instance();
+  const oldNode = oldNodeWarning();
+  if (oldNode) logger.warn(oldNode, { check: 'node' });
   const others = (account: string) => watching.others(account).proven;
   const client = new Client({ connection, namespace });
   const checking = keepChecking(findings, () => findingsOf({ client, config, accounts, others }, 'W'), tell);
