@@ -86,17 +86,23 @@ test('workflows call only npm scripts that exist, and put no text of an event in
     for (const [, expression] of commands.matchAll(/\$\{\{ (.*?) \}\}/g)) expect(expression).toMatch(/^matrix\.\w+$/);
   }
   const commandsIn = (name: string) => commandsOf(workflows.get(name) as Workflow);
-  expect(commandsIn('ci.yml')).toEqual(['.ci/run', 'npm run validate:deploy']);
+  expect(commandsIn('ci.yml')).toEqual(['.ci/run', 'npm run validate:deploy', 'npm run api-docs']);
   expect(commandsIn('nightly.yml')).toContain('npm run nightly');
   expect(commandsIn('nightly.yml').filter((run) => run.startsWith('npm run chaos -- --orders 300'))).toHaveLength(3);
   expect(commandsIn('nightly.yml').filter((run) => run.startsWith('npm run soak -- --hours 2'))).toHaveLength(1);
-  expect(commandsIn('release.yml')).toEqual(expect.arrayContaining(['.ci/run', 'npm audit signatures']));
+  expect(commandsIn('release.yml')).toEqual(
+    expect.arrayContaining([
+      '.ci/run',
+      'npm audit signatures',
+      'npm run --silent version -- --notes >release/notes.md',
+    ]),
+  );
 });
 
 test('CI runs on the floor of package.json, and one version of Node is that of developers, nights and the image', async () => {
   const { engines, packageManager } = await readJson('package.json');
   const nodes = workflows.get('ci.yml')?.jobs.run?.strategy?.matrix.node ?? [];
-  expect(Math.min(...nodes)).toBe(Number(/^>=(\d+)/.exec(engines.node)?.[1]));
+  expect(Math.min(...nodes)).toBe(Number(/^\^(\d+)/.exec(engines.node)?.[1]));
   expect(packageManager).toMatch(/^npm@\d+\.\d+\.\d+$/);
   const major = Number(await read('.nvmrc'));
   expect(nodes).toContain(major);
