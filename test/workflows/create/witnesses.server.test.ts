@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { OrderType } from '../../../src/contract/order/types.js';
 import { orderInput } from '../../support/inputs.js';
 import { listOf, operationOf } from '../../support/service-gate.js';
@@ -93,17 +93,42 @@ describe('an executed create that was answered with 500, while look-ups stand st
   });
 });
 
-describe('a service that keeps ids in another form', () => {
-  /** Look-ups by this id show nothing. */
-  const hide = (orderId: string): void => {
-    lab.gate.rule = ({ path, orderId: asked, body }) => {
-      const operation = operationOf(path);
-      const others = lab.sandbox.orders().filter(({ order }) => order.user_order_id !== orderId);
-      if (operation === 'list') return listOf(body, others);
-      return operation === 'status' && asked === orderId ? { status: 400, body: '{}' } : undefined;
-    };
+/** Look-ups by this id show nothing. */
+const hide = (orderId: string): void => {
+  lab.gate.rule = ({ path, orderId: asked, body }) => {
+    const operation = operationOf(path);
+    const others = lab.sandbox.orders().filter(({ order }) => order.user_order_id !== orderId);
+    if (operation === 'list') return listOf(body, others);
+    return operation === 'status' && asked === orderId ? { status: 400, body: '{}' } : undefined;
   };
+};
 
+test('its own callback leaves the decision to a person, however many came before the create', async () => {
+  const orderId = 'Called-often.1';
+  const by = { by: 'ann', reason: 'the bank called' };
+  await lab.orders.accounts.stop('default', by);
+  await start(orderId, 'create=500-after');
+  await vi.waitUntil(async () => (await lab.state(orderId)).waitingFor.includes('is stopped'), 20_000);
+  for (let n = 0; n < 25; n += 1) {
+    const looks = lab.gate.about(orderId, 'list').length;
+    await lab.callback(orderId);
+    // Those beyond the limit cause none.
+    await vi.waitUntil(() => n >= 20 || lab.gate.about(orderId, 'list').length > looks, 20_000);
+  }
+  expect(creates(orderId)).toBe(0);
+  hide(orderId);
+  await lab.orders.accounts.resume('default', by);
+  await lab.skipUntil(() => executed(orderId) > 0, SECOND_MS, MINUTE_MS);
+  await lab.callback(orderId);
+  await lab.skip(5 * MINUTE_MS);
+  await start('Later-called-often.1');
+  await untilParked(orderId);
+  expect([creates(orderId), executed(orderId)]).toEqual([1, 1]);
+  expect(await reason(orderId)).toContain('a callback came for it');
+  thaw();
+});
+
+describe('a service that keeps ids in another form', () => {
   test.each([
     ['in lower case', 'Mixed-Case', 'other-in-lower-case'],
     ['cut', 'an-id-that-is-longer-than-all-of-those-that-were-accepted-later', 'short-id'],
