@@ -1,4 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
+import { serviceOf } from '../../../scripts/service-of.js';
+import type { CreateRequests } from '../../../src/contract/order/request.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
 import { orderInput } from '../../support/inputs.js';
 import { listOf, operationOf } from '../../support/service-gate.js';
@@ -164,6 +167,42 @@ test.each(['withdraw', 'deposit'] as const)(
     thaw();
   },
 );
+
+test('a refusal that was told is withdrawn while a person is asked, though a callback came in its last reading', async () => {
+  const orderId = 'Refused-called.1';
+  const { order } = orderInput('withdraw', orderId, { marker: 'create=400-after duplicate=c' });
+  hide(orderId);
+  const hiding = lab.gate.rule;
+  const handle = await lab.orders.start('withdraw', { order });
+  let told: unknown;
+  void handle.created().catch((error: unknown) => {
+    told = error;
+  });
+  await lab.skipUntil(() => told !== undefined, SECOND_MS, MINUTE_MS);
+  expect(told).toMatchObject({ type: 'OrderRejected' });
+  // Another program of the merchant makes the order as well.
+  const again = { ...order, description: '[sandbox duplicate=c]' } as CreateRequests['withdraw'];
+  await (await serviceOf(lab.sandbox)).createOrder('withdraw', again);
+  const [first] = lab.gate.about(orderId, 'status');
+  const lastFromMs = (first?.atMs ?? 0) + 10 * MINUTE_MS;
+  lab.gate.rule = async (request) => {
+    if (operationOf(request.path) === 'status' && request.orderId === orderId && request.atMs >= lastFromMs) {
+      await lab.callback(orderId);
+      thaw();
+    }
+    return hiding(request);
+  };
+  await untilParked(orderId);
+  const { attention, revision } = await lab.state(orderId);
+  expect(attention).toMatchObject({ reason: expect.stringContaining('several orders'), allowed: ['adopt'] });
+  // Callers wait for what the person says.
+  const final = handle.final();
+  expect(await Promise.race([final.catch((error: unknown) => error), sleep(2_000)])).toBeUndefined();
+  const chosen = lab.sandbox.orders().find(({ order: one }) => one.user_order_id === orderId)?.order.order_uuid;
+  await handle.decide({ action: 'adopt', order_uuid: chosen, by: 'ann', reason: 'the first one', revision });
+  expect(await lab.result(handle, HOUR_MS)).toMatchObject({ outcome: 'completed' });
+  expect(await final).toMatchObject({ order_uuid: chosen });
+});
 
 test('while the service accepts no create, re-sends wait: after 15 minutes all orders go on, and nobody was asked', async () => {
   const ids = ['one', 'two', 'three', 'four', 'five', 'six'].map((name) => `outage-${name}`);
