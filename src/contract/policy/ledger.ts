@@ -22,10 +22,10 @@ export type Spend = readonly [key: string, amount: Amount];
 
 /**
  * Highest total of a key within a time that ends now, a payee that must have been paid, or payouts
- * that other orders must not have made. `mayBeLost`: it holds only where payees are counted.
+ * that other orders must not have made.
  */
 export type Limit =
-  | { key: string; windowMs: number; max: Amount; mayBeLost?: true }
+  | { key: string; windowMs: number; max: Amount }
   | { paid: string }
   | { same: readonly string[]; windowMs: number };
 
@@ -154,7 +154,7 @@ export function judge(
         index,
         ...one,
       }));
-    if (isOfPayee(limit.key) && (ledger.payeesLostUntilMs ?? 0) > sinceMs) return limit.mayBeLost ? [] : [{ index }];
+    if (isOfPayee(limit.key) && (ledger.payeesLostUntilMs ?? 0) > sinceMs) return [{ index }];
     const reserved = before && (hourOf(before.atMs) + 1) * HOUR_MS > sinceMs ? before.spends : [];
     const twice = sum(reserved.flatMap(([key, amount]) => (key === limit.key ? [decimal(amount)] : [])));
     const total = decimal(totalOf(ledger, limit.key, sinceMs))

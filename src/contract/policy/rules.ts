@@ -185,7 +185,10 @@ export interface Tested {
   limits: { rule: string; limit: Limit }[];
 }
 
-/** Tests an order by all rules. What persons approved is no breach, and raises the limits. */
+/**
+ * Tests an order by all rules. What persons approved is no breach. An approval of a sum is of this
+ * order, whatever other orders have added since.
+ */
 export function testRules(
   rules: readonly PolicyRule[],
   payout: Payout,
@@ -197,18 +200,12 @@ export function testRules(
     for (const test of rowOf(rule).tests(rule as never, payout, nowMs)) {
       const breach = breachOf(rule, 'says' in test ? test : { says: '' }, aboutOf(test));
       const known = approved.find(({ terms }) => terms === breach.terms);
-      if (!('says' in test)) tested.limits.push(...raised(test, known).map((limit) => ({ rule: breach.rule, limit })));
-      else if (!known || !covers(known.amount, test.amount)) tested.breaches.push(breach);
+      if (!('says' in test)) {
+        if (!known) tested.limits.push({ rule: breach.rule, limit: test });
+      } else if (!known || !covers(known.amount, test.amount)) tested.breaches.push(breach);
     }
   }
   return tested;
-}
-
-/** Returns what is left of a limit after an approval. */
-function raised(limit: Limit, approved: BreachedRule | undefined): Limit[] {
-  if (!approved) return [limit];
-  if (!('key' in limit)) return [];
-  return [approved.amount === undefined ? { ...limit, mayBeLost: true } : { ...limit, max: approved.amount }];
 }
 
 /** Returns the sum or payee that a test is about, if any. */
@@ -234,8 +231,8 @@ export function breachesOf(
     const rule = rules.find((each) => ruleName(each) === found?.rule);
     if (!found || !rule) return [];
     const paid = one.made?.slice(0, MOST_SHOWN).map(paidBefore);
-    const said = { says: failedText(rule, found.limit, one), amount: one.total };
-    return [{ ...breachOf(rule, said, aboutOf(found.limit)), ...(paid && { paid }) }];
+    const says = failedText(rule, found.limit, one);
+    return [{ ...breachOf(rule, { says }, aboutOf(found.limit)), ...(paid && { paid }) }];
   });
 }
 
@@ -263,9 +260,7 @@ function failedText(rule: PolicyRule, limit: Limit, { total, ...other }: FailedL
   if ('same' in limit) return paidTexts(other).join('; ');
   if (total === undefined) return 'more payees were paid than the policy can count';
   const unit = rule.rule === 'sum' ? ` ${rule.currency}` : ' payouts';
-  const max = 'max' in rule ? `${rule.max}` : limit.max;
-  const approved = limit.max === max ? '' : `; ${limit.max}${unit} are approved`;
-  return `the total would be ${total}${unit}, and at most ${max}${unit} are allowed${approved}`;
+  return `the total would be ${total}${unit}, and at most ${limit.max}${unit} are allowed`;
 }
 
 /** Returns breaches in words, one for each rule. */
