@@ -3,9 +3,10 @@ import { expect, test, vi } from 'vitest';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId, useGatedLab } from '../support/lab.js';
 import { pendingActivity } from '../support/pending-activity.js';
-import type { GateRule } from '../support/service-gate.js';
+import { type GateRule, listOf, operationOf } from '../support/service-gate.js';
+import { parkedFor } from '../workflows/compensation/parked-orders.fixture.js';
 import { serviceView } from '../workflows/create/service-view.fixture.js';
-import { resetTo, resettableEvents, runOf } from './reset.fixture.js';
+import { resetTo, resettableEvents, runOf, terminate } from './reset.fixture.js';
 
 vi.setConfig({ maxConcurrency: 5 });
 
@@ -42,6 +43,31 @@ test.concurrent('a reset while the re-send was made to wait: the look-up of the 
   expect((await handle.result()).order.user_order_id).toBe(orderId);
   expect(serviceView(lab, orderId)).toMatchObject({ executed: 1 });
   expect(creates()).toBe(3);
+});
+
+test.concurrent('a reset while orders are hidden: the new run hears of a later order first, and sends nothing by itself', async () => {
+  const [orderId, before] = [newOrderId('hidden'), newOrderId('before')];
+  await (await lab.orders.start('withdraw', orderInput('withdraw', before))).created();
+  let isHidden = true;
+  rules.set(orderId, ({ path, body }) => {
+    const others = lab.sandbox.orders().filter(({ order }) => order.user_order_id !== orderId);
+    if (operationOf(path) === 'list') return listOf(body, isHidden ? [] : others);
+    return operationOf(path) === 'status' ? { status: 400, body: '{}' } : undefined;
+  });
+  const marker = 'create=500-after duplicate=c';
+  const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker }));
+  await parkedFor(handle, 'does not show orders that it confirmed');
+  const run = await runOf(lab, handle);
+  const asking = (await resettableEvents(lab, run)).at(-1) ?? '';
+  isHidden = false;
+  const cut = await resetTo(lab, run, asking);
+  // The run before it may have heard of the later order, and have sent again since.
+  const doubts = async () => (await handle.state()).waitingFor.includes('the workflow was reset');
+  const resent = () => serviceView(lab, orderId).creates > 1;
+  await vi.waitUntil(async () => resent() || (await doubts()), { timeout: 40_000, interval: 100 });
+  await sleep(2 * WINDOW_MS);
+  expect(serviceView(lab, orderId)).toMatchObject({ creates: 1, executed: 1 });
+  await terminate(lab, cut);
 });
 
 test.concurrent('an operator fails a create whose request is under way: absence counts only once that is over', async () => {
