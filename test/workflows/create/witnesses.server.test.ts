@@ -121,6 +121,8 @@ test('its own callback leaves the decision to a person, however many came before
   expect(creates(orderId)).toBe(0);
   hide(orderId);
   await lab.orders.accounts.resume('default', by);
+  // What the worker knows of a stop ages in real time.
+  await sleep(1_500);
   await lab.skipUntil(() => executed(orderId) > 0, SECOND_MS, MINUTE_MS);
   await lab.callback(orderId);
   await lab.skip(5 * MINUTE_MS);
