@@ -186,8 +186,8 @@ export interface Tested {
 }
 
 /**
- * Tests an order by all rules. What persons approved is no breach. An approval of a sum is of this
- * order, whatever other orders have added since.
+ * Tests an order by all rules. What persons approved is no breach, whatever other orders have added
+ * to a sum since.
  */
 export function testRules(
   rules: readonly PolicyRule[],
