@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { InvalidInputError } from './errors.js';
@@ -55,6 +56,8 @@ export async function bounded<T>(
   const signals = [wait.signal, stopOf.getStore()].filter((signal) => signal !== undefined);
   for (const signal of signals) signal.throwIfAborted();
   const stop = new AbortController();
+  // The SDK adds a listener for each request, and removes none: a long wait would print a warning.
+  setMaxListeners(0, stop.signal);
   const stopped = new Promise<never>((_, reject) => {
     stop.signal.addEventListener('abort', () => reject(stop.signal.reason));
   });

@@ -1,5 +1,6 @@
 import { maskWords } from './masking.js';
 import type { DecideAction, DecisionChoice, DecisionRecord } from './order/messages.js';
+import type { Order } from './service-objects.js';
 
 /*
  * Reason codes of attention, shown and searched by `PaymentAttentionReason`. Saved views and alert
@@ -196,12 +197,24 @@ export const APPROVE_BREACH =
   'counts as your approval of every rule that is named; the order is sent once it has all approvals that it needs';
 
 /** Whether an order was sent. */
-export const SENT_WORDS = {
+const SENT_WORDS = {
   perhaps:
     'Perhaps. The money may already have moved. Do not terminate this workflow: nobody would follow the payment.',
   unlessTaken: 'nothing, unless a worker has taken it since',
   nothing: 'nothing, by the record of this order',
 };
+
+/** Returns an order of the service in words: its status and its order_uuid. */
+export const orderShown = ({ status, order_uuid: uuid }: Pick<Order, 'status' | 'order_uuid'>): string =>
+  `\`${status}\`, order \`${uuid}\``;
+
+/** Returns whether an order was sent, in words. Without `order`, it may have been sent. */
+export function sentWords(order: Order | undefined, mayHaveSent: boolean, code: string | undefined): string {
+  if (order) return `yes. The service shows ${orderShown(order)}`;
+  if (mayHaveSent) return SENT_WORDS.perhaps;
+  // The attempt stays queued, and its attention stays until it has ended.
+  return code === 'account-not-served' ? SENT_WORDS.unlessTaken : SENT_WORDS.nothing;
+}
 
 /** Text for an order that needs a person but no decision. */
 export const NOTHING_TO_DECIDE = 'No decision is possible. Fix the cause shown above.';

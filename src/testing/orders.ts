@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Standing } from '../client/standing.js';
-import { decidedBy, refusedText } from '../contract/attention.js';
+import { decidedBy, refusedText, sentWords } from '../contract/attention.js';
 import { describeFieldErrors, type FieldError, ORDER_UNRESOLVED, statusText } from '../contract/failures.js';
 import { maskWords } from '../contract/masking.js';
 import { CREATED_UPDATE, DECIDE_UPDATE, FINAL_UPDATE, followUpOrderId, searchAttribute } from '../contract/names.js';
@@ -105,7 +105,9 @@ export abstract class TestOrders extends TestTemporal {
 
   protected override state(run: Run): OrderState {
     const order = this.#of(run);
-    return { ...stateOf(order), payment: paymentOf(markedOf(order)) };
+    const state = stateOf(order);
+    const sent = sentWords(order.order, isDoubt(state.attention?.code), state.attention?.code);
+    return { ...state, payment: paymentOf(markedOf(order)), sent };
   }
 
   protected override update(run: Run, name: string, argument: unknown): unknown {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { bounded } from '../../src/client/bounded.js';
 import { InvalidInputError } from '../../src/client/errors.js';
 import { end, payout, useClient } from './client.fixture.js';
 
@@ -42,6 +43,20 @@ describe('a time to wait', () => {
     const result = handle.result({ timeoutMs });
     await end(fixture, 'long-1');
     expect(await result).toMatchObject({ outcome: 'completed' });
+  });
+
+  it('of many requests prints no warning', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => void warnings.push(warning);
+    process.on('warning', note);
+    const { client } = fixture.namespace;
+    const ask = async () => {
+      for (let request = 0; request < 12; request += 1) await client.workflowService.getSystemInfo({});
+    };
+    await bounded(client, {}, ask, ask);
+    await new Promise(setImmediate);
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
   });
 
   it('for an account that nobody serves ends soon, and names the account', async () => {

@@ -42,7 +42,8 @@ const withoutWords = (message: string): string =>
   message
     .replace(/(ended as Order\w+: ).*(\. The id stays|\. Nothing was sent|\. To pay it|\. Find out)/, '$1…$2')
     .replace(/ ?\(?order\/status answers HTTP 400[^.)]*\)?/, '')
-    .replace(/(cannot reach Temporal at ).*?(\. It is not known)/, '$1…$2');
+    .replace(/(cannot reach Temporal at ).*?(\. It is not known)/, '$1…$2')
+    .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/, 'a time');
 
 /** Figures that depend on commissions and payments, which the double does not have. */
 const FIGURES =
@@ -59,6 +60,7 @@ export function shown(value: unknown, name = ''): unknown {
   if (FIGURES.test(name)) return 'a figure or none';
   if (typeof value === 'string' && WORDS.test(name)) return 'words';
   if (typeof value === 'string' && RANDOM.test(value)) return 'an id';
+  if (typeof value === 'string' && name === 'sent') return value.replace(/order `.*`/, 'order');
   if (typeof value === 'string' && HASH.test(value)) return 'a hash';
   if (typeof value === 'string' && TIME.test(value)) return 'a time';
   if (Array.isArray(value)) return value.map((item) => shown(item));

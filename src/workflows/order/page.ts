@@ -4,14 +4,14 @@ import {
   ITS_UUID,
   latestSendText,
   type OrderAttention,
+  orderShown,
   REQUEST_CANCELLATION,
-  SENT_WORDS,
+  sentWords,
   timeShown,
 } from '../../contract/attention.js';
 import { maskWords } from '../../contract/masking.js';
 import { DEFAULT_ACCOUNT, parseAfterEndWorkflowId, parseReceivedWorkflowId } from '../../contract/names.js';
 import type { Attention, DecisionChoice } from '../../contract/order/messages.js';
-import type { Order } from '../../contract/service-objects.js';
 import type { OnlyByCommand } from '../../contract/signature.js';
 import { wasEverInDoubt } from '../create/facts.js';
 import { literal, page, pasteable, WHY_BY_COMMAND } from '../show.js';
@@ -98,17 +98,12 @@ function known(run: OrderRun): string[] {
   return run.order ? [`**At the service**: ${orderShown(run.order)}`] : [];
 }
 
-const orderShown = ({ status, order_uuid: uuid }: Order): string => `\`${status}\`, order \`${uuid}\``;
-
 /** Returns whether money was sent, in words. Nothing is sent for a receipt: undefined. */
 export function sentShown(run: OrderRun): string | undefined {
   const { order, attention } = run;
   const isReceipt = parseReceivedWorkflowId(ofEnded()?.ended ?? workflowInfo().workflowId) !== undefined;
   if (isReceipt || (ofEnded() && !order)) return undefined;
-  if (order) return `yes. The service shows ${orderShown(order)}`;
-  if (mayHaveSent(run)) return SENT_WORDS.perhaps;
-  // The attempt stays queued, and its attention stays until it has ended.
-  return attention?.code === 'account-not-served' ? SENT_WORDS.unlessTaken : SENT_WORDS.nothing;
+  return sentWords(order, mayHaveSent(run), attention?.code);
 }
 
 const ofEnded = () => parseAfterEndWorkflowId(workflowInfo().workflowId);
