@@ -90,7 +90,7 @@ export interface BreachedRule {
   rule: string;
   approvers: number;
   terms: string;
-  /** Amount, total or number that breaches it. Absent without a figure. */
+  /** Amount of the order that breaches it. Absent for sums and numbers of payouts. */
   amount?: Amount | undefined;
 }
 
