@@ -25,14 +25,34 @@ findings.json         what the oracle found, once it was asked; beside it the le
 histories/            the histories of the orders it found something about
 `;
 
+/** How a run ends. */
+export type End = 'clean' | 'failed' | 'interrupted';
+
+/** Runs, tells how it ended, keeps the folder of a run that is not clean, and ends the process. `files`: what else it wrote. */
+export async function runToEnd(folder: string, run: () => Promise<End>, files = ''): Promise<never> {
+  const print = (line: string): void => void process.stdout.write(`${line}\n`);
+  const startedAt = performance.now();
+  const ended = await run().catch((error: unknown): End => {
+    process.stderr.write(`${error instanceof Error ? error.stack : 'the run failed'}\n`);
+    return 'failed';
+  });
+  print(`${ended} after ${Math.round((performance.now() - startedAt) / 1_000)} s${files}`);
+  if (ended === 'clean') await removeFolder(folder);
+  else {
+    await explainFolder(folder);
+    print(`kept: ${folder} (README.txt there says what is what)`);
+  }
+  process.exit({ clean: 0, failed: 1, interrupted: 130 }[ended]);
+}
+
 /** Says in the folder of a run what is in it; drops the compiled product, which can be made again. */
-export async function explainFolder(folder: string): Promise<void> {
+async function explainFolder(folder: string): Promise<void> {
   await rm(join(folder, 'dist'), { recursive: true, force: true });
   await writeFile(join(folder, 'README.txt'), EXPLANATION);
 }
 
 /** Removes the folder of a run, and the one that holds all of them when it was the last. */
-export async function removeFolder(folder: string): Promise<void> {
+async function removeFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   // Not empty: another run is under way or was kept.
   await rmdir(dirname(folder)).catch(() => undefined);

@@ -8,7 +8,7 @@ import { underFire } from './faults.js';
 import { fire, fireMs } from './fire.js';
 import { heal } from './healing.js';
 import { planOrders } from './inputs.js';
-import { explainFolder, folderOf, keepEvidence, removeFolder } from './keep.js';
+import { type End, folderOf, keepEvidence, runToEnd } from './keep.js';
 import { scheduleText } from './killer.js';
 import { Load } from './load.js';
 import { lookAround } from './look-around.js';
@@ -26,8 +26,6 @@ const ORDERS_WITHIN = 300;
 /** For compiling, restarts and the oracle. */
 const SPARE_MS = 5 * 60_000;
 
-type End = 'clean' | 'failed' | 'interrupted';
-
 const options = readOptions(process.argv);
 const folder = folderOf(options.seed);
 const aborted = new AbortController();
@@ -39,18 +37,7 @@ await mkdir(folder, { recursive: true });
 const { orders, seed, plain, postgres } = options;
 const setting = `payloads ${plain ? 'plain' : 'encrypted'}${postgres ? ', Temporal on PostgreSQL' : ''}`;
 print(`chaos: ${orders} orders, seed ${seed}, ${setting}; kills: ${scheduleText()}`);
-const startedAt = performance.now();
-const ended = await run().catch((error: unknown): End => {
-  log(error instanceof Error ? `${error.stack}` : 'the run failed');
-  return 'failed';
-});
-print(`${ended} after ${Math.round((performance.now() - startedAt) / 1000)} s`);
-if (ended === 'clean') await removeFolder(folder);
-else {
-  await explainFolder(folder);
-  print(`kept: ${folder} (README.txt there says what is what)`);
-}
-process.exit({ clean: 0, failed: 1, interrupted: 130 }[ended]);
+await runToEnd(folder, run);
 
 /** Every process ends with the run, however it ends. */
 async function run(): Promise<End> {

@@ -7,7 +7,7 @@ import { factsOf } from '../bench/facts.js';
 import { otherProduct } from '../bench/product.js';
 import { publish } from '../bench/report.js';
 import { loopback } from '../chaos/environment.js';
-import { explainFolder, folderOf, keepEvidence, removeFolder } from '../chaos/keep.js';
+import { type End, folderOf, keepEvidence, runToEnd } from '../chaos/keep.js';
 import { ROOT } from '../chaos/product.js';
 import { auditText, courseLines, isClean, killedText, searchedLine, verdictLines } from '../chaos/report.js';
 import { type ChaosStack, startStack } from '../chaos/stack.js';
@@ -26,8 +26,6 @@ const GENEROUS = ['usd', 'eur', 'uah', 'usdt', 'btc', 'eth'].map((currency) => (
   ...{ rule: 'sum', per: 'day', currency, max: '1000000000000', breach: 'park' },
 }));
 
-type End = 'clean' | 'failed' | 'interrupted';
-
 const options = readOptions(process.argv);
 const { minutes, rate, seed, temporal, against } = options;
 const folder = folderOf(`soak-${seed}`);
@@ -43,18 +41,7 @@ await mkdir(dirname(options.samples), { recursive: true });
 await rm(options.samples, { force: true });
 const title = `${rate} orders a second for ${Math.round(minutes)} min`;
 print(`soak: ${title}, seed ${seed}, Temporal on ${temporal === 'dev' ? 'SQLite' : 'PostgreSQL'}`);
-const startedAt = performance.now();
-const ended = await run().catch((error: unknown): End => {
-  log(error instanceof Error ? `${error.stack}` : 'the run failed');
-  return 'failed';
-});
-print(`${ended} after ${Math.round((performance.now() - startedAt) / 1_000)} s; samples: ${options.samples}`);
-if (ended === 'clean') await removeFolder(folder);
-else {
-  await explainFolder(folder);
-  print(`kept: ${folder} (README.txt there says what is what)`);
-}
-process.exit({ clean: 0, failed: 1, interrupted: 130 }[ended]);
+await runToEnd(folder, run, `; samples: ${options.samples}`);
 
 /** Starts everything, and ends it however the run ends. */
 async function run(): Promise<End> {
