@@ -29,6 +29,7 @@ export default defineConfig({
     // inside tests have limits of their own.
     testTimeout: 300_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     reporters: ['default', ['json', { outputFile: 'test-results/results.json' }]],
     projects: [
       {

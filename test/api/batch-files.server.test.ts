@@ -77,7 +77,7 @@ test('a CSV file is uploaded in parts, started, listed, and its report is that o
   // Rejected rows hold wallets.
   expect(await get(`${batchId}/rejected`, 'reader')).toMatchObject({ status: 403 });
   const states = async () => (await get(`${batchId}/rows?limit=1`)).body;
-  await expect.poll(states, { timeout: 20_000 }).toMatchObject({
+  await expect.poll(states, { timeout: 60_000 }).toMatchObject({
     rows: [{ row: 1, orderId: rows[0]?.id, state: 'completed' }],
     cursor: '1',
   });

@@ -59,7 +59,7 @@ test(`${ROWS} rows from code are planned, paid once each, listed and reported`, 
   expect(rows.filter((row) => executedByOrderId[row.order_id] !== 1)).toEqual([]);
   // Visibility is behind by a moment.
   await expect
-    .poll(async () => new Set((await allRows(batch, { limit: 500 })).map(({ state }) => state)), { timeout: 20_000 })
+    .poll(async () => new Set((await allRows(batch, { limit: 500 })).map(({ state }) => state)), { timeout: 60_000 })
     .toEqual(new Set(['completed']));
   const [first] = (await batch.rows({ limit: 1 })).rows;
   expect(first).toEqual({

@@ -66,7 +66,7 @@ test('a payout that comes back has a line of its own, and a person closes its at
   const { workflowId } = look;
   expect((await parkedFor(look, 'now the service shows')).attention).toMatchObject({ code: 'changed-after-end' });
   await decideNow(look, 'accept');
-  await expect.poll(async () => (await look.state()).phase, { timeout: 20_000 }).toBe('done');
+  await expect.poll(async () => (await look.state()).phase, { timeout: 60_000 }).toBe('done');
   const files = await Promise.all((await readdir(auditDir)).map((name) => readFile(join(auditDir, name), 'utf8')));
   const decided = files
     .join('')
@@ -87,7 +87,7 @@ test('a payout that comes back has a line of its own, and a person closes its at
           end.differences,
         ];
       },
-      { timeout: 30_000, interval: 1_000 },
+      { timeout: 60_000, interval: 1_000 },
     )
     .toEqual([
       [
@@ -131,7 +131,7 @@ test('money outside of orders, and an order that the service hides, are named', 
         sums: lines.filter(({ kind }) => kind === 'sum'),
       };
     },
-    { timeout: 30_000, interval: 1_000 },
+    { timeout: 60_000, interval: 1_000 },
   );
   const difference = moved.plus('0.01').toFixed();
   await ended.toMatchObject({
@@ -151,7 +151,7 @@ test('the rows of a batch are a table, or NDJSON', async () => {
   const run = (...options: string[]) =>
     runStarterWith(async () => lab.orders, ['batch', 'rows', batch.batchId, ...options]);
   await expect
-    .poll(async () => (await run()).stdout, { timeout: 20_000 })
+    .poll(async () => (await run()).stdout, { timeout: 60_000 })
     .toMatch(/row +orderId.*\n1 +table.* completed .*\n2 +table.* error .*\n3 /);
   const lines = (await run('--ndjson')).stdout.trimEnd().split('\n');
   expect(lines.map((line) => JSON.parse(line).row)).toEqual([1, 2, 3]);

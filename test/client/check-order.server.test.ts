@@ -154,7 +154,7 @@ describe('an order that would not be sent', () => {
     expect(report.reasons).toEqual([`it would wait for a person: ${reason}`]);
     const { handle } = await startOf('withdraw', { ...SEPA, amount: '50.01' });
     await expect
-      .poll(() => handle.state(), { timeout: 30_000 })
+      .poll(() => handle.state(), { timeout: 60_000 })
       .toMatchObject({ attention: { code: 'over-cap', reason } });
     await handle.cancel();
   });

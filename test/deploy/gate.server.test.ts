@@ -24,7 +24,7 @@ test('the gate of a version that is not current yet runs on its workers, and pas
           () => true,
           () => false,
         ),
-      { timeout: 30_000 },
+      { timeout: 60_000 },
     )
     .toBe(true);
   const handle = await start();

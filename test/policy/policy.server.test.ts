@@ -127,7 +127,7 @@ describe('rules about payees, approvers and refusals', () => {
     const row = { ...orderInput('withdraw', newOrderId('row')).order };
     await lab.orders.batches.start({ batchId: newOrderId('batch'), rows: [row], startedBy: 'Ann  Smith' });
     const handle = lab.orders.order(row.order_id);
-    await vi.waitUntil(() => handle.isOpen().catch(() => false), { timeout: 30_000, interval: 100 });
+    await vi.waitUntil(() => handle.isOpen().catch(() => false), { timeout: 60_000, interval: 100 });
     const { revision } = await parkedFor(handle, 'is above 10 usd');
     const approve = (by: string) => handle.decide({ action: 'approve', by, reason: 'as agreed', revision });
     await expect(approve('ann smith')).rejects.toThrow('started this order, so somebody else must approve it');

@@ -88,10 +88,10 @@ test('event feed shows each order that ended, and after its cursor only later on
     return seen;
   };
   const first = await pay();
-  await expect.poll(read, { timeout: 30_000 }).toContain(first);
+  await expect.poll(read, { timeout: 60_000 }).toContain(first);
   const before = seen.length;
   const second = await pay();
-  await expect.poll(read, { timeout: 30_000 }).toContain(second);
+  await expect.poll(read, { timeout: 60_000 }).toContain(second);
   expect(seen.slice(before)).not.toContain(first);
   const connect = async () => new PaymentOrders(lab.temporal.client);
   const { stdout } = await runStarterWith(connect, ['event', 'feed', '--account', 'default']);

@@ -49,7 +49,7 @@ test(`a process of ${ACCOUNTS} accounts has at most ${MOST_POLLS} polls open whi
   const queues = 1 + 2 * ACCOUNTS;
   // Every queue is polled before the polls are counted: with fewer some order would wait for ever.
   await vi.waitFor(() => expect(line.polls().PollActivityTaskQueue).toBeGreaterThanOrEqual(queues), {
-    timeout: 30_000,
+    timeout: 60_000,
   });
   await sleep(2_000);
   process.stdout.write(`open polls: ${JSON.stringify(line.polls())}\n`);

@@ -80,7 +80,7 @@ beforeAll(async () => {
   lab.sandbox.removeOrder(uuidOf(ids.removed));
   // Two stay in progress, one comes back to it, and one turns into an error.
   const inState = (status: string) => lab.sandbox.orders().filter(({ order }) => order.status === status).length;
-  await vi.waitUntil(() => inState('processing') === 3 && inState('error') === 1, { timeout: 40_000 });
+  await vi.waitUntil(() => inState('processing') === 3 && inState('error') === 1, { timeout: 60_000 });
   result = await lab.orders.reconcile({});
 });
 afterAll(async () => {

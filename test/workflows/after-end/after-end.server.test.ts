@@ -39,7 +39,7 @@ const ended = (orderId: string, runs = 1) =>
       expect(closed).toHaveLength(runs);
       return closed.map(({ status }) => status.name);
     },
-    { timeout: 30_000, interval: 100 },
+    { timeout: 60_000, interval: 100 },
   );
 
 const uuidsOf = (orderId: string) =>
@@ -131,7 +131,7 @@ describe('a callback after the end of an order', () => {
       return orders.filter((one: OrderListEntry) => one.orderId === orderId);
     };
     const entry = { afterEnd: true, received: false, status: 'parked', attention: { code: CHANGED.code } };
-    await expect.poll(listed, { timeout: 10_000 }).toMatchObject([{ workflowId: idOf(orderId), ...entry }]);
+    await expect.poll(listed, { timeout: 60_000 }).toMatchObject([{ workflowId: idOf(orderId), ...entry }]);
     expect((await run('list', '--attention')).stdout).toMatch(RegExp(`${orderId} +after the end +parked `));
     // The result of the order stays, and names the change.
     const named = await run('show', orderId);
@@ -150,7 +150,7 @@ describe('a callback after the end of an order', () => {
     expect(await starter('decide', orderId, '--action', 'accept', ...decision)).toMatchObject({ code: 0 });
     await ended(orderId);
     expect(await starter('show', orderId)).toMatchObject({ code: 0, json: { result: { changed: true } } });
-    await expect.poll(listed, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(listed, { timeout: 60_000 }).toEqual([]);
     expect((await run('show', orderId)).stdout).not.toContain('After its end');
   });
 

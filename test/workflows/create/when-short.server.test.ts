@@ -28,7 +28,7 @@ type Started = Awaited<ReturnType<typeof start>>;
 
 const waitingFor = async ({ handle }: Started): Promise<string> => (await handle.state()).waitingFor;
 const isShort = (order: Started, text = 'are missing (since') =>
-  vi.waitFor(async () => expect(await waitingFor(order)).toContain(text), { timeout: 30_000, interval: 100 });
+  vi.waitFor(async () => expect(await waitingFor(order)).toContain(text), { timeout: 60_000, interval: 100 });
 
 const openIn = async (status: string): Promise<number> =>
   (await lab.temporal.client.workflow.count(`PaymentOrderStatus = '${status}' AND ExecutionStatus = 'Running'`)).count;

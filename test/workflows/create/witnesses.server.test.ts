@@ -111,12 +111,12 @@ test('its own callback leaves the decision to a person, however many came before
   const by = { by: 'ann', reason: 'the bank called' };
   await lab.orders.accounts.stop('default', by);
   await start(orderId, 'create=500-after');
-  await vi.waitUntil(async () => (await lab.state(orderId)).waitingFor.includes('is stopped'), 20_000);
+  await vi.waitUntil(async () => (await lab.state(orderId)).waitingFor.includes('is stopped'), 60_000);
   for (let n = 0; n < 25; n += 1) {
     const looks = lab.gate.about(orderId, 'list').length;
     await lab.callback(orderId);
     // Those beyond the limit cause none.
-    await vi.waitUntil(() => n >= 20 || lab.gate.about(orderId, 'list').length > looks, 20_000);
+    await vi.waitUntil(() => n >= 20 || lab.gate.about(orderId, 'list').length > looks, 60_000);
   }
   expect(creates(orderId)).toBe(0);
   hide(orderId);

@@ -53,7 +53,7 @@ describe('a card number or IBAN, started by hand as', () => {
       const { workflow } = lab.temporal.client;
       const handle = await workflow.start(type, { taskQueue: 'payment-orders', workflowId, args: [input] });
       const closed = async () => expect((await handle.describe()).status.name).toBe('FAILED');
-      await vi.waitFor(closed, { timeout: 20_000, interval: 100 });
+      await vi.waitFor(closed, { timeout: 60_000, interval: 100 });
       const { searchAttributes } = await handle.describe();
       const error = await handle.result().catch(({ cause }: { cause: unknown }) => cause);
       const told = JSON.stringify([

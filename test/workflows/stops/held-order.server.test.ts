@@ -15,7 +15,7 @@ const untilStopped = () => new Promise((resolve) => setTimeout(resolve, 2_000));
 
 /** Waits until an order asks about its hold. */
 const untilHeld = (order: { state: () => Promise<{ attention?: { code: string } | undefined }> }) =>
-  vi.waitFor(async () => expect((await order.state()).attention?.code).toBe('held'), { timeout: 10_000 });
+  vi.waitFor(async () => expect((await order.state()).attention?.code).toBe('held'), { timeout: 60_000 });
 
 describe('an order that is held before it is sent', () => {
   const lab = useLab();
@@ -76,7 +76,7 @@ describe('an order that is parked already', () => {
 
   test('answers a hold with the question about the hold', async () => {
     const order = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('above')));
-    await vi.waitFor(async () => expect((await order.state()).attention?.code).toBe('over-cap'), { timeout: 20_000 });
+    await vi.waitFor(async () => expect((await order.state()).attention?.code).toBe('over-cap'), { timeout: 60_000 });
     const { phase, attention, revision, runId } = await order.hold(ANN);
     expect({ phase, attention }).toMatchObject({ phase: 'parked', attention: { code: 'held' } });
     await order.decide({ action: 'refuse', ...BOB, revision, runId });
@@ -180,7 +180,7 @@ describe('where the account has approvers', () => {
     expect((await accounts.state('default')).stop).toBeUndefined();
     await accounts.stop('default', ANN, { signer: KEYS.ann });
     const order = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('signed')));
-    await vi.waitFor(async () => expect((await order.state()).waitingFor).toContain('is stopped'), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await order.state()).waitingFor).toContain('is stopped'), { timeout: 60_000 });
     await expect(order.hold(ANN)).rejects.toThrow('takes nothing unsigned');
     await order.hold(ANN, { signer: KEYS.ann });
     await untilHeld(order);

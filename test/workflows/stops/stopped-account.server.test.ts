@@ -30,7 +30,7 @@ const untilWaiting = (id: string) =>
       expect(state.waitingFor).toContain('account default is stopped');
       return state;
     },
-    { timeout: 15_000, interval: 50 },
+    { timeout: 60_000, interval: 50 },
   );
 
 async function resetToStart(workflowId: string): Promise<void> {
@@ -104,7 +104,7 @@ describe('a stopped account', () => {
       ['batch', 'show', batchId],
       ['batch', 'rows', batchId],
     ]) {
-      await expect.poll(() => run(...argv), { timeout: 15_000 }).toMatch(why);
+      await expect.poll(() => run(...argv), { timeout: 60_000 }).toMatch(why);
       expect(JSON.parse(await run(...argv, '--json')).stops).toEqual([expect.stringMatching(why)]);
     }
     await resume();
@@ -179,7 +179,9 @@ describe('a stopped account', () => {
       PaymentAccount: ['default'],
     });
     await resume();
-    await vi.waitFor(async () => expect((await described()).searchAttributes.PaymentNeedsAttention).toEqual([false]));
+    await vi.waitFor(async () => expect((await described()).searchAttributes.PaymentNeedsAttention).toEqual([false]), {
+      timeout: 60_000,
+    });
   });
 
   test('is stopped, shown and resumed over HTTP', async () => {
