@@ -57,7 +57,7 @@ function paceOf(settings: Settings, problems: Problems): Pace {
 const callbackOf = ({ CALLBACK_BASE_URL: baseUrl, CALLBACK_TOKEN_KEY: tokenKeys }: Settings) =>
   baseUrl === undefined ? undefined : { baseUrl, tokenKeys };
 
-/** How a worker creates callback URLs: the first key signs, all verify. */
+/** Settings of callback URLs: the first key signs, all keys verify. */
 export type CallbackConfig = NonNullable<ReturnType<typeof callbackOf>>;
 
 const monitoringOf = ({ LOG_LEVEL: logLevel, METRICS_ADDRESS: metricsAddress }: Settings): Monitoring => ({

@@ -103,12 +103,12 @@ function checked(
   const own = textToSign(update, { namespace, account, ...run }, choice);
   const text = texts ? textAmong(own, texts, { ...input, namespace }) : own;
   if (text === undefined || !verify(null, Buffer.from(text), approver.key, Buffer.from(value, 'base64'))) {
-    return refused('signature: is not of this choice for this run. Look again, and sign what is shown then');
+    return refused('signature: does not match this choice and run. Show it again, and sign the new text');
   }
   const right = update === 'approve' || update === 'resume' ? 'approve' : 'decide';
   if (!approver.may.has(right)) return refused(`signature: ${approver.person} may not ${right} for account ${account}`);
   if ('by' in choice && choice.by === approver.person) return { kind: 'signed', keyId };
-  return refused(`by: this key is of ${approver.person}, who must say so`);
+  return refused(`by: this key requires the name ${approver.person}`);
 }
 
 /** Returns the subject of a signature for many orders; undefined if this choice is not in it. */

@@ -41,13 +41,12 @@ const MOST_PER_MINUTE = 10;
 const MOST_KNOWN = 1_000;
 
 /**
- * Workflows that this worker has told that the service refuses the key. Others learn it by their
- * 15-min alarm.
+ * Workflows that this worker has notified of a refused key. Others get their 15-min alarm.
  */
 export class KeyRefusals {
   readonly #toldAtMs = new Map<string, number>();
 
-  /** Returns true, once per run, if the run may be told. `nowMs`: of a monotonic clock. */
+  /** Returns true, once per run, if the run may be notified. `nowMs`: monotonic time. */
   mayTell(runId: string, nowMs: number): boolean {
     const lately = [...this.#toldAtMs.values()].filter((atMs) => nowMs < atMs + 60_000);
     if (this.#toldAtMs.has(runId) || lately.length >= MOST_PER_MINUTE) return false;
@@ -58,7 +57,7 @@ export class KeyRefusals {
   }
 }
 
-/** Like `retryLater`, but ends the activity with KEY_REFUSED if its workflow may be told. */
+/** Like `retryLater`, but ends the activity with KEY_REFUSED if its run may be notified. */
 export function retryOrTell(error: unknown, account: { keyRefusals?: KeyRefusals }, delayMs?: number): unknown {
   if (!refusesKey(error)) return retryLater(error, delayMs);
   account.keyRefusals ??= new KeyRefusals();

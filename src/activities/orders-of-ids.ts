@@ -25,7 +25,7 @@ export async function* ordersOfIds(
     );
     yield { ...page, items };
     count += items.length;
-    if (count > asked.size + MOST_DUPLICATES) throw noReading('the order list shows ever more orders of the same ids');
+    if (count > asked.size + MOST_DUPLICATES) throw noReading('the order list shows too many orders for these ids');
     if (items.length < page.items.length) {
       throw noReading('the order list shows orders of other ids: its filter was ignored');
     }

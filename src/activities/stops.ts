@@ -54,7 +54,7 @@ export class Stops {
     return why;
   }
 
-  /** One clock stops while a machine sleeps, and the other may be set. */
+  /** The monotonic clock stops in sleep; the wall clock may be set. */
   #ageMs({ startedMs, wallMs }: { startedMs: number; wallMs: number }): number {
     return Math.max(performance.now() - startedMs, Date.now() - wallMs);
   }

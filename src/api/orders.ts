@@ -87,8 +87,8 @@ const MOVING: readonly DecideAction[] = ['resend', 'finish', 'revert', 'approve'
 const OF_REST: readonly DecideAction[] = ['finish', 'revert'];
 
 /**
- * Throws Refusal if the key may not start the order, or has limits below
- * what the decision moves as the state shows it. Throws RefusedError for one that it does not show.
+ * Throws Refusal if the key may not start the order, or if the decision exceeds the key's limits.
+ * Throws RefusedError if the state does not show the decision.
  */
 async function requireDecidable(caller: Caller, { client }: PaymentOrders, handle: OrderHandle, decision: Decision) {
   const { action, revision, kind, as } = decision;

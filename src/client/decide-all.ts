@@ -23,7 +23,7 @@ export interface DecideAllInput {
   reason: string;
 }
 
-/** Order that would take the decision. `amount`: what is moved, such as `12.50 usd`. */
+/** Order that the decision fits. `amount`: money moved, such as `12.50 usd`. */
 export interface DecidableOrder {
   orderId: string;
   workflowId: string;

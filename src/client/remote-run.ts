@@ -135,7 +135,7 @@ export abstract class RemoteRun<W extends Workflow> {
     return this.within({ ...wait, timeoutMs }, () => this.run.query<T>(query));
   }
 
-  /** Sends an update and returns its answer. Throws RefusedError with the reason, NoWorkerError. */
+  /** Sends an update and returns its answer. Throws RefusedError (with reason) or NoWorkerError. */
   tell<T>(update: string, argument: object, { timeoutMs = ANSWER_TIMEOUT_MS, ...wait }: WaitOptions = {}): Promise<T> {
     const options = { args: [argument] as [object], updateId: randomUUID() };
     const { subject, id } = this.#about;

@@ -83,7 +83,7 @@ function refuseSharedKeys(accounts: readonly AccountConfig[], problems: Problems
   for (const key of keys) {
     const names = accounts.filter(({ apiKey }) => apiKey.reveal() === key).map(({ name }) => name);
     if (names.length === 1) continue;
-    problems.add(FILE, `${names.join(' and ')} have the same apiKey: one account, one name`);
+    problems.add(FILE, `${names.join(' and ')} have the same apiKey: one name per account`);
   }
 }
 

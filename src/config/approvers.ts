@@ -66,7 +66,7 @@ export function readApprovers(
   const refuse = (reason: string): void => problems.add(NAME, reason);
   const file = readOpened(path);
   // A writer of this file could approve.
-  if (file && file.stats.mode & 0o022) refuse('may be written by others than its owner: chmod go-w');
+  if (file && file.stats.mode & 0o022) refuse('is writable by other users: run chmod go-w');
   const content = parseJson(file?.text, approversFile, refuse);
   if (!content) return undefined;
   const persons = Object.keys(content.persons);

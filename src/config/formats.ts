@@ -225,7 +225,7 @@ export const amounts = z
   )
   .refine((given) => Object.keys(given).length > 0, 'names no currency: unset it if there are no caps');
 
-/** Schema of a JSON object of decimal strings by currency, as a map. */
+/** Parses a JSON object of decimal strings by currency into a map. */
 export const amountsByCurrency = z
   .string()
   .max(MAX_CAPS_LENGTH, `must have at most ${MAX_CAPS_LENGTH} characters: workers publish it to each other`)

@@ -64,7 +64,7 @@ const receiversFile = z
   .min(1)
   .refine((entries) => unique(entries.map(({ name }) => name)), 'names a receiver twice');
 
-/** Reads who receives events, by name. */
+/** Reads the event receivers by name. */
 export function readReceivers(path: string, problems: Problems): ReadonlyMap<string, ReceiverConfig> | undefined {
   const text = readSettingsFile(path, problems, { variable: NAME });
   const content = parseJson(text, receiversFile, (reason) => problems.add(NAME, reason));

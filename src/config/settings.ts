@@ -18,7 +18,7 @@ interface Setting {
   default?: string;
   /** Description of the unset state, if there is no default text. */
   unset?: string;
-  /** Returns true if it must be set. */
+  /** Returns true if required. */
   required?: (reader: Reader, env: Env) => boolean;
   /** Field of the environment's account, without PAYMENT_ACCOUNTS_FILE. */
   ofAccount?: string;

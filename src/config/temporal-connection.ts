@@ -45,7 +45,7 @@ function checkSettings(env: Env, problems: Problems): void {
 
 type ConnectConfig = ReturnType<typeof toClientOptions> & Pick<ClientConfigProfile, 'tls'>;
 
-/** The reader's messages may quote an API key of the configuration file. */
+/** Omits the reader's messages: they may quote an API key of the file. */
 function connectConfig(env: Env, problems: Problems): ConnectConfig {
   try {
     // A command-line user's file may have unknown fields; a file named here may not.

@@ -38,7 +38,7 @@ export const ATTENTION_WORDS = {
   },
   held: {
     never: `${NOT_AGAIN}: once released, both would be paid.`,
-    todo: 'Ask the person who held it. If the reason is gone, choose release. If the payment is not wanted any more, choose refuse. If it is still disputed, or you cannot find out now, wait: nothing is sent without a decision.',
+    todo: 'Ask the person who held it. If the reason is gone, choose release. If the payment is no longer wanted, choose refuse. If this is still disputed or unclear, wait: nothing is sent without a decision.',
   },
   'over-cap': {
     never: `${NOT_AGAIN}: once approved, both would be paid.`,

@@ -54,7 +54,7 @@ export const EVENT_TEXTS = [
   'expected_amount_to',
 ] as const;
 
-/** Facts of an event. `sequence`: place among the events of one run; `metadata`: the caller's. */
+/** Facts of an event. `sequence`: position in one run; `metadata`: from the caller. */
 export type EventData = { account: string; sequence: number; metadata?: Record<string, string> } & Partial<
   Record<(typeof EVENT_TEXTS)[number], string>
 >;

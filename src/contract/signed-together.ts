@@ -4,10 +4,10 @@ import { type SignedRun, signedAs } from './signature.js';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Names the text of one choice in the list that a signature for many orders covers. */
+/** Returns the hash of one choice's text for the list that a joint signature covers. */
 export const textName = sha256;
 
-/** Names a list of such names, in whatever order they come. */
+/** Returns the hash of such hashes, in any order. */
 export const listName = (texts: readonly string[]): string => sha256([...texts].sort().join('\n'));
 
 /**

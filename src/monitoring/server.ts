@@ -81,7 +81,7 @@ interface Asked {
   workflowService: { describeNamespace(request: { namespace: string }): Promise<unknown> };
 }
 
-/** Returns why Temporal's namespace cannot be reached; undefined if it can. Never rejects. */
+/** Returns a check: why the namespace is unreachable, or undefined. It never rejects. */
 export function temporalReachable(connection: Asked, namespace: string): () => Promise<string | undefined> {
   let last: { atMs: number; answer: Promise<string | undefined> } | undefined;
   return () => {

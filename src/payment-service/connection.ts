@@ -4,7 +4,7 @@ import { connect as connectTls, createSecureContext, type SecureContext } from '
 import { systemCodeOf } from '../contract/failures.js';
 import { NotSentError } from './errors.js';
 
-/** Route to the service, if it is not direct with the built-in authorities. */
+/** Custom route to the service; default: direct, built-in authorities. */
 export interface RouteOptions {
   /** PEM text of the authorities to trust instead of the built-in ones. */
   caCertificates?: string;

@@ -88,7 +88,7 @@ async function asked({ ask, askTemporal }: Check, target: Asked): Promise<readon
 
 const CALLBACK_WITHIN_MS = 4_000;
 
-/** Finds a callback URL without an answer. It is no error, because orders are polled, too. */
+/** Warns if the callback URL does not answer: no error, because orders are also polled. */
 async function callbackFindings({ config: { callback } }: Target): Promise<readonly Finding[]> {
   if (!callback) return [];
   const why = await whyNot(`${callback.baseUrl}/healthz`);
@@ -97,7 +97,7 @@ async function callbackFindings({ config: { callback } }: Target): Promise<reado
   return [{ check: 'callback', level: 'warning', text }];
 }
 
-/** Accepts any answer but a proxy's for a missing server. */
+/** Accepts any answer except 5xx, a proxy's error. */
 async function whyNot(url: string): Promise<string | undefined> {
   try {
     const { status } = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(CALLBACK_WITHIN_MS) });

@@ -86,7 +86,7 @@ export const batchProgress = z.object({
   uncertain: z.array(count).optional(),
   /** Open rows that wait for funds. */
   short: z.array(count).optional(),
-  /** Why an operator should look, such as a terminated order workflow. */
+  /** Reason for attention, such as a terminated order workflow. */
   attention: z.string().optional(),
   /** Why nothing is sent for now; it continues by itself. */
   held: z.string().optional(),

@@ -81,7 +81,7 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
   addHoldVerb(order, verbs);
   const list = order
     .command('list')
-    .description('orders known to Temporal, newest first')
+    .description('orders in Temporal, newest first')
     .option('--status <status>', 'open, uncertain, parked, terminated, none, unresolved or a final status')
     .option('--attention', 'only those a person should look at')
     .option('--batch <batch_id>', 'only those of a batch')

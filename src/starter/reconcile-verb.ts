@@ -47,7 +47,7 @@ function reconcileText(result: ReconcileResult): string {
       ),
     ]),
     ...lists,
-    `result: ${disagreementOf(result) ?? 'everything agrees or was mended'}`,
+    `result: ${disagreementOf(result) ?? 'everything matches or was fixed'}`,
   ].join('\n');
 }
 

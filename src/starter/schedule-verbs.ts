@@ -97,7 +97,7 @@ function addCreate(schedule: Command, verbs: Verbs): void {
       'such as "0 10 * * FRI"; may be given again',
       (text, before: string[] = []) => [...before, text],
     )
-    .option('--time-zone <name>', 'of the times and of the period, such as Europe/Berlin (default: UTC)')
+    .option('--time-zone <name>', 'zone of times and period, such as Europe/Berlin (default: UTC)')
     .requiredOption('--file-pattern <path>', 'below BATCH_DIR, such as payroll-{period}.csv')
     .addOption(new Option('--period-format <format>', '2026-11-27 or 2026-11-27T10-00').choices(['date', 'minute']))
     .option('--wait-for-file <duration>', 'how long the file may be missing (default: 30m)', parseTimeout);

@@ -76,7 +76,7 @@ export function addServiceVerbs(program: Command, { stdout, stderr }: StarterIo,
     const request = { account, ref, address: { currency, network, ...optional } };
     const result = await answered(connect, (orders) => orders.createAddress(request));
     const report = shown({ ref, ...result }, ADDRESS_FIELDS, [addressRow(result.address)]);
-    // The younger ones are accidental, but remain usable.
+    // Newer addresses are accidental, but remain usable.
     const { others = [] } = result;
     const more = others.length > 0 ? `\nmore addresses have this reference: ${others.join(', ')}` : '';
     return { ...report, text: `${report.text}${more}` };

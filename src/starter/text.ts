@@ -196,7 +196,7 @@ export const optionsOf = (choice: object): Word[] =>
     return [`--${name}`, value === undefined ? undefined : `${value}`];
   });
 
-/** Returns `--account`, unless it is the default. */
+/** Returns `--account` for a non-default account. */
 export const ofAccount = (account: string): Word => (account === DEFAULT_ACCOUNT ? undefined : ['--account', account]);
 
 /** Returns a command line for a POSIX shell, with `does` as a comment. */

@@ -183,7 +183,7 @@ function isFor(bound: string, context: SerializationContext | undefined): boolea
 const SCHEDULED = [scheduledBatchWorkflowId('', '').slice(0, -1), reconcileWorkflowId('')];
 const AT_TIME = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
-/** Returns the id that a schedule's action was written for: Temporal appends the time. */
+/** Returns the id without the time that Temporal appends for a schedule. */
 function idOfSchedule(workflowId: string): string | undefined {
   if (!SCHEDULED.some((prefix) => workflowId.startsWith(prefix)) || !AT_TIME.test(workflowId)) return undefined;
   return workflowId.replace(AT_TIME, '');

@@ -21,7 +21,7 @@ export const ofFormat = (found: readonly FieldError[]): Remark[] =>
 export const isNote = ({ rule }: Remark, checks: FormatChecks): boolean =>
   rule === 'note' || (rule === 'format' && checks === 'warn');
 
-/** Longest name of an unknown field that is repeated in a reason. */
+/** Maximum length of an unknown field's name in an error. */
 const MAX_KEY_LENGTH = 64;
 
 const GIVEN_TWICE = 'is given twice with different values, and nobody knows which one is meant: leave one of them out';
@@ -61,7 +61,7 @@ function reasonOf(issue: Issue): string {
   return issue.message.replace(/^Invalid input: /, '');
 }
 
-/** Returns the input by a schema with null as absent, or every bad field, masked. Never throws. */
+/** Returns the parsed input, or every bad field, masked. Treats null as absent; never throws. */
 export function checkedBy<S extends z.ZodType>(
   schema: S,
   input: unknown,

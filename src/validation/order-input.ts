@@ -22,7 +22,7 @@ import { MAX_DESCRIPTION_LENGTH, orderSchemas } from './request-schemas.js';
 import { textProblem } from './text-kinds.js';
 
 /*
- * Rules about several fields. They run besides the schemas on unchecked input, and ignore fields
+ * Rules across fields. They run on unchecked input alongside the schemas, and ignore fields
  * with a wrong format.
  */
 
@@ -202,7 +202,7 @@ interface Checks {
 
 /**
  * Checks an order's input without the service, and names every bad field. Never throws; reasons
- * contain no wallet or e-mail, and `notes` refuse nothing.
+ * contain no wallet or e-mail; `notes` are only warnings.
  */
 export function validateOrderInput<T extends OrderType>(
   type: T,

@@ -44,7 +44,7 @@ function detailsErrors(field: string, network: string, details: unknown): Remark
   if (details === undefined || details === null) return [];
   const schema = shapeOf(network);
   const needs = schema ? Object.keys(schema.shape).join(', ') : 'none';
-  // Only several cards form a list.
+  // Only multiple cards use a list.
   if (typeof details !== 'object' || Array.isArray(details)) return [{ field, reason: misfit(network, needs) }];
   if (schema) return ofFormat(objectErrors(field, network, schema, details));
   return hasKnownDetails(network)

@@ -76,7 +76,7 @@ export async function startWorker(config: WorkerConfig) {
   const failovers = new Failovers(connection, namespace, logger);
   await failovers.look();
   const identityFor = (account: string) => publishingIdentity(identity, publishedFor(config, account));
-  // Before the first task, because other workers' settings limit the first send.
+  // Starts before the first task: other workers' settings limit the first send.
   const watching = await watchWorkers(
     [...accounts.values()].map(({ name, limiter }) => ({
       name,

@@ -16,7 +16,7 @@ export const CREATE_TIMEOUT_MS = 60_000;
 /** One request (HTTP limit 20 s) with a margin. */
 export const SEND_TIMEOUT_MS = 25_000;
 
-/** Creates: one attempt, which may have sent. `nextAction` alone decides about another one. */
+/** Options of a create: one attempt, which may send. Only `nextAction` permits another. */
 export const moneyMoving = (account: string): ActivityOptions => ({
   taskQueue: createTaskQueue(account),
   startToCloseTimeout: CREATE_TIMEOUT_MS,

@@ -68,7 +68,7 @@ const outbound: WorkflowOutboundCallsInterceptor = {
         return new ChildWorkflowFailure(undefined, { workflowId }, workflowType, 'NON_RETRYABLE_FAILURE', cause);
       }),
     );
-    // Not every caller waits for the end.
+    // Avoids an unhandled rejection.
     result.catch(() => undefined);
     return [started, result];
   },

@@ -58,7 +58,7 @@ export function put(outbox: Outbox, type: EventKind, facts: Facts, later = false
   if (!later) void handOver(outbox);
 }
 
-/** Words and numbers, but no text in which something private could stand. The longest is a path. */
+/** Words and numbers, but no text that could contain private data. The longest is a path. */
 const PLAIN = /^[\w.:/#-]{1,180}$/;
 
 const textsOf = (facts: Facts): Partial<EventData> =>

@@ -27,7 +27,7 @@ import { readOnly } from './activity-calls.js';
 
 /** Events after which the next run takes over: Temporal allows 2,000 updates in a run. */
 const MOST_EVENTS = 4_000;
-/** Longest check before a refusal. The asking worker waits for it. */
+/** Maximum check time before a refusal. The worker waits for it. */
 const CHECK_WITHIN_MS = 6_000;
 /** One attempt of a check, so that a dead worker is noticed soon. */
 const SETTLE_ATTEMPT_MS = 10_000;

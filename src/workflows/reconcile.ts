@@ -97,14 +97,14 @@ function checkedInput(input: unknown): ReconcileTask {
   return checked.input;
 }
 
-const NEVER = '**Never pay again what is found here before the service has said what became of it.**';
+const NEVER = '**Do not pay these orders again until the service has confirmed their outcome.**';
 const TODO = '**To do**: read the report, and ask the service about each row. There is nothing to decide here.';
 
 /** Returns the details of the Temporal UI: figures and ids, never a wallet. */
 function details({ seen, classes, report }: ReconcileResult, disagreement: string | undefined): string {
   const counts = Object.entries(classes).flatMap(([name, count]) => (count > 0 ? [`| ${name} | ${count} |`] : []));
   return [
-    ...(disagreement ? [NEVER, `**Why**: ${disagreement}`, TODO] : ['Everything agrees or was mended.']),
+    ...(disagreement ? [NEVER, `**Why**: ${disagreement}`, TODO] : ['Everything matches or was fixed.']),
     ['| orders | |', '|---|---|', `| read from the service | ${seen} |`, ...counts].join('\n'),
     ...(report ? [`Report: \`${report.path}\``] : []),
   ].join('\n\n');

@@ -35,8 +35,8 @@ export function attentionAttributes(code: AttentionCode | undefined, amount?: st
 
 /** Why a page names a command instead of an argument to paste. */
 export const WHY_BY_COMMAND = {
-  signed: 'since this account takes signed decisions only',
-  encrypted: 'since only what is encrypted is taken here',
+  signed: 'since this account requires signed decisions',
+  encrypted: 'since only encrypted input is accepted',
 } satisfies Record<OnlyByCommand, string>;
 
 /** Returns a text of others as code, so that it cannot look like a part of the page. */

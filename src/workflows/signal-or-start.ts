@@ -22,8 +22,8 @@ interface Target<Input> {
 }
 
 /**
- * Signals a workflow, or starts it so that it outlives this one; `isOpen`: what to try first. Returns
- * whether a started one is open, undefined after a signal, and false if neither was possible.
+ * Signals a workflow, or starts it so that it outlives this one; `isOpen`: signal first. Returns
+ * a check if a started one is open, undefined after a signal, and false if both failed.
  */
 export async function signalOrStart<Input>(
   { type, workflowId, signal, account, started, signalled }: Target<Input>,

@@ -65,7 +65,7 @@ describe('one signature for many orders', () => {
       { account: 'default', update, choice: decision, signature: sent },
       { run, approvers: new Map([['default', approvers]]) },
     );
-  const REFUSED = { kind: 'refused', reason: expect.stringContaining('is not of this choice for this run') };
+  const REFUSED = { kind: 'refused', reason: expect.stringContaining('does not match this choice and run') };
 
   test('is made of the text that docs/trust.md shows', async () => {
     expect(verify(null, Buffer.from(text), publicKey, Buffer.from(value, 'base64'))).toBe(true);
@@ -139,7 +139,7 @@ describe('the test vectors of docs/trust.md', () => {
     );
     const isAnn = choice.by === 'Ann Smith';
     expect(answer).toMatchObject(
-      isAnn ? { kind: 'signed' } : { reason: expect.stringContaining('this key is of Ann Smith') },
+      isAnn ? { kind: 'signed' } : { reason: expect.stringContaining('this key requires the name Ann Smith') },
     );
   });
 });

@@ -58,7 +58,7 @@ describe('the newest event of a run', () => {
 });
 
 const stopped = 'its workflow was terminated';
-const removed = 'Temporal does not know its workflow any more';
+const removed = 'Temporal no longer has its workflow';
 
 /** What a batch, its report and a reconciliation show of one standing. `how`: of an unresolved end; undefined = an error. */
 const PROJECTIONS: [standing: Standing, outcome: string, why: string, how?: string][] = [

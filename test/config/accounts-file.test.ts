@@ -93,7 +93,7 @@ describe('PAYMENT_ACCOUNTS_FILE', () => {
   test('one key under two names is a mistake that names both, and not the key', () => {
     const us = { ...ENTRY, baseUrl: 'https://other.example', apiKey: undefined, apiKeyFile: tempFile('zz-key\n') };
     expect(problems({ eu: ENTRY, us, asia: { ...ENTRY, apiKey: 'other-key' } })).toEqual([
-      'PAYMENT_ACCOUNTS_FILE: eu and us have the same apiKey: one account, one name',
+      'PAYMENT_ACCOUNTS_FILE: eu and us have the same apiKey: one name per account',
     ]);
   });
 

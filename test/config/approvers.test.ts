@@ -110,7 +110,7 @@ describe('APPROVERS_FILE', () => {
         chmodSync(path, mode);
         return problemsOf(loadWorkerConfig, { ...WORKER_ENV, APPROVERS_FILE: path });
       });
-      expect(found).toEqual(['APPROVERS_FILE: may be written by others than its owner: chmod go-w']);
+      expect(found).toEqual(['APPROVERS_FILE: is writable by other users: run chmod go-w']);
     }
   });
 

@@ -173,7 +173,7 @@ describe('order decide --all', () => {
     const run = { namespace: lab.temporal.namespace, account: 'default', workflowId: other.workflowId };
     const forOther = { run: { ...run, runId: second.decision.runId ?? '' }, decision: second.decision };
     const signature = await signTogether([forOther], KEYS.ann);
-    await expect(one.decide({ ...first.decision, signature })).rejects.toThrow('is not of this choice for this run');
+    await expect(one.decide({ ...first.decision, signature })).rejects.toThrow('does not match this choice and run');
     // Somebody without the right signs both.
     const zed = await lab.orders.decideAll(plan, { signer: KEYS.zed });
     expect(zed.decided).toEqual([]);

@@ -188,7 +188,7 @@ describe('a parked order', () => {
 });
 
 describe('an order whose workflow was terminated', () => {
-  it('is listed as stopped, and show and wait exit 4 with the advice never to start it under another id', async () => {
+  it('is listed as terminated, and show and wait exit 4 with the advice never to start it under another id', async () => {
     const orderId = newOrderId('starter-stopped');
     await start('deposit', orderInput('deposit', orderId, { marker: 'pay_ms=60000' }));
     await lab.temporal.client.workflow.getHandle(`order:default:${orderId}`).terminate('by mistake');
@@ -199,7 +199,9 @@ describe('an order whose workflow was terminated', () => {
       expect(shown.json().error.message).toContain('never start it under another id');
     }
     const list = async () => (await starter(['order', 'list', '--attention'])).stdout;
-    await expect.poll(list, { timeout: 60_000 }).toMatch(new RegExp(`^default +${orderId} .* stopped +attention`, 'm'));
+    await expect
+      .poll(list, { timeout: 60_000 })
+      .toMatch(new RegExp(`^default +${orderId} .* terminated +attention`, 'm'));
   });
 });
 

@@ -10,7 +10,7 @@ import { noReading, retryOrTell } from '../failures.js';
 import { shortfall, unreadableBalance } from './balances.js';
 
 /**
- * Checks a follow-up against fresh rates and balances, and who pays the commissions. Sends nothing.
+ * Checks a follow-up against fresh rates and balances; returns who pays commissions. Sends nothing.
  */
 export function checkFollowUpActivity(deps: ActivityDeps) {
   return async function checkFollowUp(input: CheckFollowUpInput): Promise<FollowUpCheck> {

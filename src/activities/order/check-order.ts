@@ -71,7 +71,7 @@ export async function checkOrder(
 
 const WAITS: readonly unknown[] = ['wait', 'overtake'];
 
-/** Returns why the order would wait. One that may overtake waits only for its own funds. */
+/** Returns why the order would wait. An `overtake` order waits only for its own funds. */
 function waitOf(whenShort: unknown, short: string | undefined, older = 0): string | undefined {
   if (!WAITS.includes(whenShort) || (!short && (older === 0 || whenShort === 'overtake'))) return undefined;
   const before = older > 0 && `${older} older orders wait before it`;

@@ -88,7 +88,7 @@ function reportOf(standing: Standing): Reported {
     case 'unreadable':
       return { how: `the end of its run cannot be read here (${standing.why})` };
     default:
-      return { how: 'Temporal has no run of it: the retention removed it, or a restore lost it' };
+      return { how: 'Temporal has no run of the order: retention or a restore removed it' };
   }
 }
 

@@ -64,7 +64,7 @@ async function read(
   if (!on) return { kind: 'foreign', reason: `it is not on the address ${ref}` };
   if (await isOurs(getClient, name, on, on.token === 'unreadable')) return { kind: 'found', type, order };
   // A key that this worker does not have yet may have made it.
-  return { kind: 'unplaced', reason: `no key of CALLBACK_TOKEN_KEY made the callback URL of its address ${ref}` };
+  return { kind: 'unplaced', reason: `no key in CALLBACK_TOKEN_KEY matches the callback URL of address ${ref}` };
 }
 
 /**

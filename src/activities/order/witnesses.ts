@@ -38,10 +38,10 @@ export class Witnesses {
     if (this.#unclear.size < MOST_UNCLEAR) this.#unclear.add(orderId);
   }
 
-  /** Returns true while creates of other orders get no clear answer either. */
+  /** Returns true if creates of other orders got no clear answer since the last accepted one. */
   othersFail = (orderId: string): boolean => this.#unclear.size > (this.#unclear.has(orderId) ? 1 : 0);
 
-  /** Returns the youngest order that was accepted before `untilMs`, or else the oldest. */
+  /** Returns the youngest other order sent by `untilMs`; if there is none, the oldest. */
   youngest(untilMs: number, orderId: string): Witness | undefined {
     const others = this.#othersThan(orderId);
     const one = others.findLast(({ sentAtMs }) => sentAtMs <= untilMs) ?? others[0];

@@ -61,7 +61,7 @@ export function rebuildPolicyActivity(deps: ActivityDeps) {
   };
 }
 
-/** Counts the orders that the service lists. Returns their ids. */
+/** Adds the listed orders to the ledger. Returns their ids. */
 async function takeListed(account: Account, policy: Partial<Policy>, ledger: Ledger): Promise<Set<string>> {
   const reads = new PacedReads(account);
   const nowMs = Date.now();
@@ -100,7 +100,7 @@ function latestMs(date: string | null): number {
 const isUnpaid = ({ amount_to: paid, status }: OrderListItem): boolean =>
   paid === null ? NOT_EXECUTED.includes(status) : Number(paid) === 0;
 
-/** Returns a listed order as rules see it: what it executed or, while it is open, will execute. */
+/** Returns the payout of a listed order: executed amounts or, while it is open, expected ones. */
 function listedPayout(policy: Partial<Policy>, type: OrderType, item: OrderListItem): Payout {
   const { wallet_to: wallet, wallet_memo_to: wallet_memo, wallet_to_details: wallet_details } = item;
   const asked = type === 'withdraw' && { amount: item.expected_amount_to };
@@ -126,7 +126,7 @@ async function runsInFlight(client: Client, account: string): Promise<OurRun[]> 
   return inFlight;
 }
 
-/** Questions about orders that were not sent, or are proven absent. */
+/** Attention codes of orders not sent, or proven absent. */
 const NOT_SENT = ['policy', 'over-cap', 'held', 'short-of-funds'];
 /** Number of the started state, and events of a run whose first attempt has ended. */
 const [STARTED, ATTEMPTED] = [2, 8];

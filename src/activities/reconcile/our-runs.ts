@@ -22,7 +22,7 @@ export interface OurRun {
   /** Set for a receipt; `orderId` is then the service's order_uuid. */
   received: boolean;
   orderId: string;
-  /** State of its order by the list; absent if only its end tells. */
+  /** Listed order state; absent if only the run's end shows it. */
   standing?: Standing;
   startedAtMs: number;
   /**
@@ -32,7 +32,7 @@ export interface OurRun {
   orderUuid?: string;
   /** Caller's reference. */
   reference?: string;
-  /** It ended because no order of ours exists. */
+  /** The run ended because no order exists. */
   noOrder: boolean;
 }
 

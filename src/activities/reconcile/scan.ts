@@ -58,7 +58,7 @@ export async function readIds(work: Reconciliation, view: ServiceView, ids: Iter
   }
 }
 
-/** Returns an order by the status operation; undefined if that does not show it. */
+/** Returns the order that the status operation shows; undefined if none. */
 export async function statusOf({ reads }: Reconciliation, orderUuid: string): Promise<Order | undefined> {
   const { order } = await reads.ask((service, options) => service.orderStatus({ order_uuid: orderUuid }, options));
   return order?.order_uuid === orderUuid ? order : undefined;

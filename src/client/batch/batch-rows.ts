@@ -10,13 +10,13 @@ import { toEntry } from '../list-orders.js';
 import { askAboutFiles } from '../service-calls.js';
 import { callTemporal } from '../temporal-calls.js';
 
-/** Row of a batch (from 1) and what Temporal knows of its order, up to a few seconds old. */
+/** Row of a batch (from 1) and its order's state in Temporal, up to a few seconds old. */
 export interface BatchRowEntry extends RowId {
   /** `notStarted`, or the status of the order as `orders.list` shows it. */
   state: string;
   /** A person should look at the order. */
   needsAttention: boolean;
-  /** Batch that started the order. Another one, or none: the order existed before. */
+  /** Batch that started the order. If another or none, the order existed before. */
   batchId?: string;
   closedAt?: Date;
 }

@@ -91,7 +91,7 @@ export function batchStartOptions(input: NamedBatchInput) {
 
 /**
  * Starts a checked batch, or attaches to the run with its id. Throws ConflictError. `fromRows`: the
- * caller gave rows, also if they were uploaded as a file.
+ * caller gave rows, even if uploaded as a file.
  */
 export async function startBatch(client: Client, input: NamedBatchInput, fromRows = false): Promise<BatchHandle> {
   const account = input.account ?? DEFAULT_ACCOUNT;

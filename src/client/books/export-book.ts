@@ -29,7 +29,7 @@ export class Sums {
 
   constructor(private readonly period: BookPeriod) {}
 
-  /** Counts the balance changes of an order, also those outside of the period. */
+  /** Adds an order's balance changes, including those outside the period. */
   add(changes: readonly BalanceChange[]): void {
     const { fromMs, toMs } = this.period;
     const [from, to] = [serviceTime(fromMs), serviceTime(toMs)];
@@ -190,7 +190,7 @@ class Book {
     });
   }
 
-  /** Names a missing order in the period of its end, or of its change. */
+  /** Reports a missing order if its end or change is in the period. */
   #miss(atMs: number, line: Omit<MissingLine, 'kind' | 'account'>): void {
     const { account, fromMs, toMs } = this.period;
     if (atMs >= fromMs && atMs < toMs) this.missing.push({ kind: 'missing', account, ...line });

@@ -24,7 +24,7 @@ export interface CreateAddressInput {
   knownRun?: string;
 }
 
-/** Searches an address. The first attempt only waits `delayMs`, without history. */
+/** Finds an address. The first attempt only waits `delayMs`, without history. */
 export interface FindAddressInput extends Omit<CreateAddressInput, 'knownRun'> {
   delayMs?: number;
 }

@@ -61,7 +61,7 @@ function amountOf(type: OrderType, request: RequestFields, order: Order): readon
 }
 
 /**
- * Names of fields that differ in an order of the service. Values may be wallets, so none are here.
+ * Names of the differing fields of a service order. No values, because they may be wallets.
  */
 export interface EchoDifferences {
   /** The order is another payment. */

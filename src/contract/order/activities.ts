@@ -19,7 +19,7 @@ export interface Pace {
   confirmDelayMs: number;
 }
 
-/** Returns how long absence must last: long for types that move money at once. */
+/** Returns the absence window: long for types that move money at once. */
 export const windowOf = ({ settleWindowMs }: Pace, type: OrderType): number =>
   factsOf(type).movesMoneyAtOnce ? settleWindowMs.atOnce : settleWindowMs.deposit;
 

@@ -45,7 +45,7 @@ export interface LookUpRecoveredInput extends Omit<LookUpInput, 'request' | 'ord
   input: unknown;
 }
 
-/** Returns the start of a run that follows a listed order; undefined for an unknown type. */
+/** Returns type and input of a run for a listed order; undefined for an unknown type. */
 export function recoveredStart(
   account: string,
   { balance_changes, ...listed }: OrderListItem,

@@ -25,7 +25,7 @@ export interface FundsLineInput {
   places: readonly Place[];
 }
 
-/** News for an order. Without `missing`, it has its funds. `before`: older orders that wait. */
+/** Funds of an order. Without `missing`, they suffice. `before`: older orders that wait. */
 export interface FundsNews {
   missing?: Amount;
   /** Balance without the funds of other orders; null if it cannot be read. */
@@ -33,7 +33,7 @@ export interface FundsNews {
   before?: number;
 }
 
-/** Question to a worker. While the figures are those `seen` before, the server repeats it. */
+/** Asks a worker for balances. While they equal `seen`, the server repeats the question. */
 export interface LookAtFundsInput {
   account: string;
   currencies: readonly string[];
@@ -42,7 +42,7 @@ export interface LookAtFundsInput {
   seen?: FundsLook['balances'];
 }
 
-/** Balances by currency, null if unreadable, and those of the orders that are closed. */
+/** Balances by currency (null if unreadable), and workflow ids of closed orders. */
 export interface FundsLook {
   balances: Record<string, Amount | null>;
   gone: readonly string[];

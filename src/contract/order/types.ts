@@ -46,7 +46,7 @@ interface TypeFacts {
   exchanges: boolean;
   paysOut: boolean;
   /**
-   * Money moves at the create: an uncertain one needs a long window and is re-sent once at most.
+   * Money moves at the create: an uncertain one needs a long window and is re-sent by itself once at most.
    */
   movesMoneyAtOnce: boolean;
   /** Request fields and the order fields that show them, without amounts. */

@@ -141,7 +141,7 @@ export function judge(
   nowMs: number,
 ): PolicyAnswer {
   const isOtherKey = payeeKey !== undefined && payeeKey !== ledger.payeeKey;
-  // Hashes by another key name other payees.
+  // Hashes by different keys never match.
   const lost = isOtherKey && ledger.payeeKey && { payeesLostUntilMs: nowMs, payoutsLostUntilMs: nowMs };
   if (reserve && isOtherKey) Object.assign(ledger, lost, { payeeKey });
   const before = ledger.open[orderId];

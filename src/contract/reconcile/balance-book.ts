@@ -2,7 +2,7 @@ import { type Amount, decimal, toAmount } from '../money.js';
 import { type BalanceChange, type Balances, balanceIn } from '../service-objects.js';
 import type { BalanceBook } from './days.js';
 
-/* Balance changes of one currency as one sum, which leads from one balance to another. */
+/* Sum of one currency's balance changes, from one balance to another. */
 
 /** Changes that count, and what to look for. */
 export interface BookScope {

@@ -169,7 +169,7 @@ async function untilAnswered<T>(run: OrderRun, options: ActivityOptions, put: Sc
       said = ended.said;
       const nextMs = waitMs === undefined ? ended.firstWaitMs : 2 * waitMs || FIRST_WAIT_FOREIGN_MS;
       waitMs = Math.min(nextMs, LONGEST_WAIT_MS);
-      if (waitMs > 0) await sleep(waitMs, { summary: `Before ${error.activityType} is asked again` });
+      if (waitMs > 0) await sleep(waitMs, { summary: `Before ${error.activityType} is repeated` });
     }
   }
 }

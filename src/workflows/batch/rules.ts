@@ -86,7 +86,7 @@ export function batchState(run: Batch, runId: string): BatchState {
   return { ...shown, attention, attentionCode, choices: shownChoices };
 }
 
-/** Returns which balances do not cover a plan, or are unknown without an approval. */
+/** Returns balances that do not cover a plan or, unless approved, are unknown. */
 export function uncovered({ currencies }: BatchPlan, isApproved: boolean): string | undefined {
   const short = currencies.filter(({ shortfall }) => shortfall !== undefined);
   const unknown = currencies.filter(({ balanceBefore }) => balanceBefore === null);

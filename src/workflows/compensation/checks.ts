@@ -55,7 +55,7 @@ function changesAddUp({ type, order, changes }: Case): string[] {
   return changes.flatMap(({ currency, amount_before, amount_change, amount_after }) => {
     if (currency !== order.currency_from && currency !== order.currency_to) return [`a balance change in ${currency}`];
     const fits = decimal(amount_before).plus(decimal(amount_change)).eq(decimal(amount_after));
-    return fits ? [] : [`${currency}: ${amount_before} ${amount_change} does not give ${amount_after}`];
+    return fits ? [] : [`${currency}: ${amount_before} plus ${amount_change} is not ${amount_after}`];
   });
 }
 

@@ -61,7 +61,7 @@ async function perform(run: OrderRun, facts: Learnt, next: Exclude<NextMove, { d
     }
     case 'read again': {
       enterPhase(run, 'compensating', 'the second reading before money moves');
-      await sleep(run.strictest.pace?.confirmDelayMs ?? 0, { summary: 'Two equal readings before money moves' });
+      await sleep(run.strictest.pace?.confirmDelayMs ?? 0, { summary: 'Before the second reading' });
       const second = await assess(run, assessment.sent, assessment);
       return { assessment: second, before: assessment, choice: next.choice };
     }

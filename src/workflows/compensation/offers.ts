@@ -56,7 +56,7 @@ export function describeOffer({ move, amount, currency, names }: Offer): string 
   return `${move.action} ${wayOf(move)} (${toAmount(amount)} ${currency}${needs})`;
 }
 
-/** Returns the one offer that a decision means, or why it means none. */
+/** Returns the one offer that fits a decision, or a refusal reason. */
 export function chooseOffer(offers: readonly Offer[], decision: Partial<TakenDecision>): Offer | string {
   const { action, kind, as } = decision;
   const ofAction = offers.filter(({ move }) => move.action === action);

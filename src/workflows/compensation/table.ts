@@ -103,7 +103,7 @@ const inPart = (type: OrderType, [applies, name, finish, revert]: (typeof IN_PAR
   byDefault: factsOf(type).paysOut ? 'ask' : 'report',
 });
 
-/** Table of remainders. The first row that applies holds. */
+/** Table of remainders. The first matching row applies. */
 export const COMPENSATION_TABLE: readonly Row[] = [
   { name: 'completed', applies: (s) => s.status === 'completed', ...nothingLeft },
   { name: 'the deposit never came', applies: (s) => startsWithDeposit(s) && !partial(s) && !s.moved, ...nothingLeft },

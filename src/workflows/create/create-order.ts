@@ -18,7 +18,7 @@ import { look } from './decided.js';
 import { type Facts, isCallbackNew, type Ours, type Seen, seenIn, wasEverInDoubt } from './facts.js';
 import { type Action, nextAction } from './next-action.js';
 
-/** Longest look-up before an end: one request, and a second one if the worker of the first was lost. */
+/** Maximum look-up time before an end: one request, and a second if the first worker is lost. */
 const LOOK_WITHIN_MS = 35_000;
 
 /** Time between the two readings after which a caller learns that an order was refused. */

@@ -58,7 +58,7 @@ function approvalOfRules(
   const { rules: before } = run.approved;
   const others = before.filter(({ terms }) => rules.every((one) => one.terms !== terms));
   const approved = rules.map((one) => {
-    // Who approved another form of the rule, or less, approves again.
+    // Approvals of a changed rule or a smaller amount do not count.
     const { by = [] } = before.find(({ terms, amount }) => terms === one.terms && covers(amount, one.amount)) ?? {};
     return { ...one, by: [...new Set([...by, person])] };
   });

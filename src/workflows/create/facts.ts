@@ -35,13 +35,13 @@ export interface Absence {
 
 /** Counts the attempts, and limits the re-sends without an operator. */
 export interface Budget {
-  /** Re-sends that need no operator. */
+  /** Maximum automatic re-sends. */
   resends: number;
   /** Uncertain creates, the first one included: `spent <= resends` permits a re-send. */
   spent: number;
   /** Probes and creates that the service answered with "too many requests". */
   rateLimited: number;
-  /** Set if the last create was answered so. Such a create costs no re-send. */
+  /** Set if the last create was rate-limited. It costs no re-send. */
   lastWasLimited: boolean;
   /** Attempts that sent nothing. */
   notSent: number;
@@ -197,7 +197,7 @@ export function foreignOrder(
   const alike = factsOf(type).echoes.flatMap(([field]) => (asked[field] && !unlike.includes(field) ? [field] : []));
   return {
     kind: 'conflict',
-    reason: `order ${order.order_uuid} has our id but differs in ${shown}; the same: ${alike.join(', ') || 'nothing'}; status ${order.status.slice(0, 40)}`,
+    reason: `order ${order.order_uuid} has our id but differs in ${shown}; matching: ${alike.join(', ') || 'nothing'}; status ${order.status.slice(0, 40)}`,
     ours: [],
     candidates: [{ order_uuid: order.order_uuid, differences }],
     foreign,

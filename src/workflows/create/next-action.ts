@@ -28,8 +28,8 @@ export type Action =
   | { do: 'end'; as: End };
 
 /**
- * Question to an operator. With `waitsFor`, the order is also sent again once the service shows one
- * that it accepted later; with 'an accepted order', the operator is asked only after an hour.
+ * Question to an operator. With `waitsFor`, the order is also sent again once the service shows an
+ * order that it accepted later; 'an accepted order': the operator is asked only after an hour.
  */
 export type Question =
   | { kind: 'conflict'; conflict: Conflict }
@@ -155,7 +155,7 @@ const endAsClosed = (facts: Facts, doubt?: ClosingDoubt): Action => ({
 const endCancelled = ({ looked }: Facts, as: End): Action =>
   looked ? { do: 'end', as } : { do: 'look', why: 'before the end' };
 
-/** Returns true if no run sent, or if only other runs may have sent and that is proven absent. */
+/** Returns true if this run sent nothing, and what other runs may have sent is proven absent. */
 const isUnsent = (facts: Facts, terms: Terms): boolean =>
   facts.everDoubted.every(({ cause, place }) => isOfAnotherRun(cause) && place === 'asked') &&
   !isContradicted(facts) &&
@@ -166,7 +166,7 @@ const isOfAnotherRun = (cause: Doubt['cause']): boolean => cause === 'earlierRun
 /** A callback contradicts every absence. */
 const isContradicted = (facts: Facts): boolean => wasEverInDoubt(facts) && facts.callback !== 'none';
 
-/** Returns true if a refusal holds. A repeated create also needs a later order that is shown. */
+/** Returns true if a refusal holds. After a repeated create, its absence must also be believed. */
 const isRefusalBelieved = (facts: Facts, terms: Terms): boolean =>
   !isContradicted(facts) &&
   !isPlaceUnknown(facts) &&

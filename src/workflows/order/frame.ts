@@ -57,8 +57,8 @@ export function runReceived(input: ReceivedDepositInput, follow: Steps): Promise
 /** Runs look-ups of an order whose own run has ended. They send nothing. */
 export function runAfterEnd<Result>(run: OrderRun, follow: Steps<Result>): Promise<Result> {
   return inFrame(run, follow, () => {
-    // For callers that wait for an order here.
-    run.failure = ApplicationFailure.nonRetryable(`nothing more is followed of ${orderIdOf(run)} after its end`);
+    // Fails callers that wait for an order.
+    run.failure = ApplicationFailure.nonRetryable(`order ${orderIdOf(run)} is not followed after its end`);
   });
 }
 

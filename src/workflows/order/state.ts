@@ -149,7 +149,7 @@ export const foundAs = ({ facts: { found } }: Pick<OrderRun, 'facts'>): Ours | u
 
 export const isAdopted = (run: Pick<OrderRun, 'facts'>): boolean => foundAs(run)?.how === 'adopted';
 
-/** Returns true in a run that a reset made: the earlier run may have sent. */
+/** Returns true in a run after the first one, by a reset or a retry: an earlier run may have sent. */
 export const isReset = (): boolean => workflowInfo().runId !== workflowInfo().firstExecutionRunId;
 
 /** Returns true if any run of this order id may have sent. Only ends and words may depend on it. */

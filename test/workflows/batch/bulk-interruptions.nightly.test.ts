@@ -148,7 +148,7 @@ describe.concurrent('a batch with neighbouring uncertain rows', () => {
   test('pauses where they are parked and says so; resume sends the rest', async () => {
     const { rows, batch } = await start('parked', 'create=503-before times=9');
     const { paused, attention, progress } = await untilPhase(batch, 'paused');
-    const why = /rows 2 to 4 are uncertain at the same time; look at them before more is sent/;
+    const why = /rows 2 to 4 are uncertain at the same time; check them before more is sent/;
     expect(paused).toMatchObject({ by: 'the batch itself', reason: expect.stringMatching(why) });
     expect(attention).toMatch(why);
     expect(await needsAttention(batch.workflowId)).toBe(true);

@@ -73,8 +73,8 @@ describe.concurrent('a batch of an account of APPROVERS_FILE', () => {
     const again: [string, KeyObject, string][] = [
       ['Ann Smith', KEYS.ann, 'has approved it already'],
       ['Ann Smith', KEYS.annAgain, 'has approved it already'],
-      ['ＡＮＮ Smith', KEYS.annAgain, 'this key is of Ann Smith'],
-      ['Bob Jones', KEYS.annAgain, 'this key is of Ann Smith'],
+      ['ＡＮＮ Smith', KEYS.annAgain, 'this key requires the name Ann Smith'],
+      ['Bob Jones', KEYS.annAgain, 'this key requires the name Ann Smith'],
       ['Cid Low', KEYS.cid, 'Cid Low may not approve'],
       ['Bob Jones', KEYS.zed, 'no person of APPROVERS_FILE'],
     ];

@@ -56,7 +56,7 @@ const FAILING: Partial<Record<Type, [check: number, facts: CaseFacts, ...reasons
     [
       1,
       { ...WITHDRAWN, changes: [{ ...change('usd', '-16.5'), amount_before: '40', amount_after: '23.6' }] },
-      'usd: 40 -16.5 does not give 23.6',
+      'usd: 40 plus -16.5 is not 23.6',
     ],
     [1, { ...WITHDRAWN, changes: 'usd -16.5, eur -1' }, 'a balance change in eur'],
     [3, withdrawn({ amount_to: '15' }), 'amount_to + fee 16 is not 16.5, as the balances say'],

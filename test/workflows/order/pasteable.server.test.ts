@@ -218,7 +218,7 @@ test('where decisions are signed the page names the command, and holds nothing t
     const { onlyByCommand, decisions, revision } = await parkedFor(handle);
     expect({ onlyByCommand, ways: decisions.length }).toEqual({ onlyByCommand: 'signed', ways: 2 });
     const details = await detailsOf(signed, handle);
-    expect(details).toContain(`takes signed decisions only: \`payment-orders order show ${handle.orderId}\``);
+    expect(details).toContain(`requires signed decisions: \`payment-orders order show ${handle.orderId}\``);
     expect(pasteableIn(details)).toEqual([]);
     const accept = { action: 'accept', by: 'Ann Smith', reason: 'as agreed', revision } as const;
     await handle.decide(accept, { signer: KEYS.ann });

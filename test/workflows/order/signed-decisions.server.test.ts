@@ -85,8 +85,8 @@ describe.concurrent('a decision on an account of APPROVERS_FILE is refused, and 
   test.for<[who: string, key: KeyObject, by: string, why: string]>([
     ['by a key that nobody has', KEYS.zed, 'Ann Smith', 'no person of APPROVERS_FILE has this key'],
     ['by somebody who may only approve', KEYS.dan, 'Dan High', 'Dan High may not decide for account default'],
-    ['in the name of another person', KEYS.bob, 'Ann Smith', 'this key is of Bob Jones'],
-    ['in their own name, spelt otherwise', KEYS.ann, 'ann smith', 'this key is of Ann Smith'],
+    ['in the name of another person', KEYS.bob, 'Ann Smith', 'this key requires the name Bob Jones'],
+    ['in their own name, spelt otherwise', KEYS.ann, 'ann smith', 'this key requires the name Ann Smith'],
   ])('signed %s', async ([, key, by, why], { expect }) => {
     const { handle, decision, followUp } = await parked();
     await expect(handle.decide({ ...decision, by }, { signer: key })).rejects.toThrow(why);
@@ -123,7 +123,7 @@ describe.concurrent('a decision on an account of APPROVERS_FILE is refused, and 
     ];
     for (const change of changes) {
       expect(await refusalOf(sendRaw(handle, { ...good, ...change })), JSON.stringify(change)).toContain(
-        'is not of this choice for this run',
+        'does not match this choice and run',
       );
     }
     expect(await refusalOf(sendRaw(handle, { ...good, by: 'Bob Jones' }))).toContain('is not of this choice');
@@ -142,7 +142,7 @@ describe.concurrent('a decision on an account of APPROVERS_FILE is refused, and 
     for (const other of others) {
       const sent = await signAs(KEYS.ann, decision, { ...run, ...other });
       expect(await refusalOf(sendRaw(handle, sent)), JSON.stringify(other)).toContain(
-        'is not of this choice for this run',
+        'does not match this choice and run',
       );
     }
     const resume = await signed(decision, KEYS.ann, { update: 'resume', run });
@@ -155,7 +155,7 @@ describe.concurrent('a decision on an account of APPROVERS_FILE is refused, and 
     expect(one.decision).toEqual(other.decision);
     const taken = await signAs(KEYS.ann, one.decision, await signedRunOf(one.handle));
     await sendRaw(one.handle, taken);
-    expect(await refusalOf(sendRaw(other.handle, taken))).toContain('is not of this choice for this run');
+    expect(await refusalOf(sendRaw(other.handle, taken))).toContain('does not match this choice and run');
     await untouched(other.handle, other.decision, other.followUp);
   });
 
@@ -183,7 +183,7 @@ describe.concurrent('a decision on an account of APPROVERS_FILE is refused, and 
     const events = await resettableEvents(lab, run);
     await resetTo(lab, run, events[0] ?? '', WITHOUT_UPDATES);
     expect((await parkedFor(handle)).revision).toBe(decision.revision);
-    expect(await refusalOf(sendRaw(handle, old))).toContain('is not of this choice for this run');
+    expect(await refusalOf(sendRaw(handle, old))).toContain('does not match this choice and run');
     await untouched(handle, decision, followUp);
     // Signed anew, for the run that is, it counts.
     await handle.decide(decision, { signer: KEYS.ann });

@@ -176,7 +176,9 @@ describe('where the account has approvers', () => {
     const { accounts } = lab.orders;
     await expect(accounts.stop('default', ANN)).rejects.toThrow('takes nothing unsigned');
     await expect(accounts.stop('default', ANN, { signer: KEYS.dan })).rejects.toThrow('may not decide');
-    await expect(accounts.stop('default', ANN, { signer: KEYS.bob })).rejects.toThrow('this key is of Bob Jones');
+    await expect(accounts.stop('default', ANN, { signer: KEYS.bob })).rejects.toThrow(
+      'this key requires the name Bob Jones',
+    );
     expect((await accounts.state('default')).stop).toBeUndefined();
     await accounts.stop('default', ANN, { signer: KEYS.ann });
     const order = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('signed')));

@@ -73,7 +73,10 @@ describe('a stopped account', () => {
 
   test('holds back follow-ups and permanent addresses, without attention', async () => {
     const [id, ref] = [newOrderId('partial'), newOrderId('ref')];
-    const options = { marker: 'outcome=completed_partially paid=0.5 after_ms=1500', compensation: 'finish' } as const;
+    const options = {
+      marker: 'outcome=completed_partially fraction=0.5 after_ms=1500',
+      compensation: 'finish',
+    } as const;
     const handle = await lab.orders.start('withdraw', orderInput('withdraw', id, options));
     await handle.created();
     await stop();

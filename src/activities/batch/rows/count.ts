@@ -30,7 +30,7 @@ export function outcomeOf(standing: Standing): Exclude<RowOutcome, 'notStarted'>
 export function whyUnresolved(standing: Standing): string {
   switch (standing.kind) {
     case 'notStarted':
-      return 'Temporal does not know its workflow any more';
+      return 'Temporal no longer has its workflow';
     case 'unreadable':
       return `${standing.what === 'result' ? 'its result' : 'it'} cannot be read (${standing.why})`;
     case 'unresolved':

@@ -27,9 +27,9 @@ export function holdReason({ unsettled, uncertain = [] }: Pick<BatchProgress, 'u
   pause?: string;
 } {
   const parked = neighbours(unsettled);
-  if (parked) return { pause: `${parked}; look at them before more is sent` };
+  if (parked) return { pause: `${parked}; check them before more is sent` };
   const some = neighbours([...uncertain, ...unsettled]);
-  return some ? { held: `${some}; nothing is sent until it is known what became of them` } : {};
+  return some ? { held: `${some}; nothing is sent until their outcome is known` } : {};
 }
 
 function neighbours(unclear: readonly number[]): string | undefined {

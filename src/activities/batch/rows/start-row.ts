@@ -68,7 +68,7 @@ async function startAnew(client: Client, batch: SendBatchRowsInput, input: Order
   }
 }
 
-/** Returns true for a run that this run of the batch started. */
+/** Returns true if this run of the batch started `found`. */
 export const startedBy = ({ input, startedAt }: SendBatchRowsInput, found: WorkflowExecutionDescription): boolean =>
   found.typedSearchAttributes.get(searchAttribute.batchId) === input.batchId &&
   found.startTime.getTime() >= Date.parse(startedAt);
