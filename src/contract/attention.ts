@@ -53,7 +53,7 @@ export const ATTENTION_WORDS = {
     todo: `Ask whoever started this order why it has to break these rules. If it must be paid, choose approve, otherwise refuse. Whoever started it must not approve it. ${OR_WAIT}`,
   },
   conflict: {
-    never: `${NOT_AGAIN}: the order that the service shows may be this payment.`,
+    never: `${NOT_AGAIN} while this waits: the order that the service shows may be this payment.`,
     todo: `Ask the service who created the order shown, and whoever started this order which values are right. If it is this payment, even with another amount, choose adopt. If it is the payment of somebody else, choose close-absent. ${OR_WAIT}`,
   },
   'order-missing': {
@@ -83,7 +83,7 @@ export const ATTENTION_WORDS = {
   'service-silent': { never: CONTINUES, todo: 'Read the last failure of the pending activity.' },
   'other-account': {
     never: `${NOT_AGAIN} or account: it may exist where it was sent.`,
-    todo: `Ask whoever changed the base URL or the key of {account} to set it back: the order then continues within two minutes. Choose approve only if the service confirms that both are one account, or that the other one has no such order. ${OR_WAIT}`,
+    todo: 'Ask whoever changed the base URL or the key of {account} to set it back: the order then continues within two minutes. Choose approve only if the service confirms that both are one account, or that the other one has no such order: otherwise it may be paid twice. If you cannot find out now, wait.',
   },
   'read-failed': { never: CONTINUES, todo: 'Read the failed activity in the history.' },
   'unknown-status': { never: CONTINUES, todo: 'Report the status to the developers.' },

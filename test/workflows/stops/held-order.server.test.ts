@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { resetTo, resettableEvents, runOf } from '../../reliability/reset.fixture.js';
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId, openLab, useGatedLab, useLab } from '../../support/lab.js';
@@ -7,11 +6,6 @@ import { runStarterWith } from '../../support/run-starter.js';
 
 const ANN = { by: 'Ann Smith', reason: 'is the payee right?' };
 const BOB = { by: 'Bob Jones', reason: 'asked the payee' };
-
-const LONG = { timeout: 240_000 };
-
-/** A stop works within 2 s. */
-const untilStopped = () => new Promise((resolve) => setTimeout(resolve, 2_000));
 
 /** Waits until an order asks about its hold. */
 const untilHeld = (order: { state: () => Promise<{ attention?: { code: string } | undefined }> }) =>
@@ -81,45 +75,6 @@ describe('an order that is parked already', () => {
     expect({ phase, attention }).toMatchObject({ phase: 'parked', attention: { code: 'held' } });
     await order.decide({ action: 'refuse', ...BOB, revision, runId });
     await expect(order.result()).rejects.toThrow(/was refused by Bob Jones \(.*\) and never sent.*: held by Ann Smith/);
-  });
-});
-
-describe('a reset', () => {
-  const lab = useLab({ pace: { settleWindowMs: { atOnce: 3_000, deposit: 3_000 } } });
-  const createsOf = (id: string) => lab.requestsOf(id).filter((path) => path.endsWith('/order/withdraw')).length;
-
-  test.for([
-    ['first', 0],
-    ['last', -1],
-  ] as const)('to the %s task keeps a hold, and sends nothing before the release', LONG, async ([, task]) => {
-    await lab.orders.accounts.stop('default', ANN);
-    await untilStopped();
-    const id = newOrderId('held-reset');
-    const order = await lab.orders.start('withdraw', orderInput('withdraw', id));
-    await order.hold(ANN);
-    await lab.orders.accounts.resume('default', BOB);
-    await untilHeld(order);
-    const run = await runOf(lab, order);
-    await resetTo(lab, run, (await resettableEvents(lab, run)).at(task) ?? '');
-    const asksFor = (code: string) =>
-      vi.waitFor(async () => expect((await order.state()).attention?.code).toBe(code), {
-        timeout: 150_000,
-        interval: 200,
-      });
-    await asksFor('held');
-    expect((await order.state()).attention?.reason).toBe('held by Ann Smith: is the payee right?');
-    const decide = async (action: 'release' | 'resend') => {
-      const { revision, runId } = await order.state();
-      await order.decide({ action, ...BOB, revision, runId });
-    };
-    expect(createsOf(id)).toBe(0);
-    await decide('release');
-    // Only a person knows whether the run before the reset sent it.
-    await asksFor('uncertain-create');
-    expect(createsOf(id)).toBe(0);
-    await decide('resend');
-    expect((await order.result()).outcome).toBe('completed');
-    expect(createsOf(id)).toBe(1);
   });
 });
 
@@ -199,26 +154,5 @@ describe('where the account has approvers', () => {
     await accounts.resume('default', BOB, { signer: KEYS.bob });
     await release();
     expect((await order.result()).outcome).toBe('completed');
-  });
-
-  test('a reset keeps a signed hold', LONG, async () => {
-    const { accounts } = lab.orders;
-    await accounts.stop('default', ANN, { signer: KEYS.ann });
-    await untilStopped();
-    const id = newOrderId('signed-reset');
-    const order = await lab.orders.start('withdraw', orderInput('withdraw', id));
-    await order.hold(ANN, { signer: KEYS.ann });
-    await accounts.resume('default', BOB, { signer: KEYS.bob });
-    await untilHeld(order);
-    const run = await runOf(lab, order);
-    await resetTo(lab, run, (await resettableEvents(lab, run)).at(0) ?? '');
-    await vi.waitFor(
-      async () => {
-        const { runId, attention } = await order.state();
-        expect([runId === run.runId, attention?.code]).toEqual([false, 'held']);
-      },
-      { timeout: 150_000, interval: 200 },
-    );
-    expect(lab.requestsOf(id).filter((path) => path.endsWith('/order/withdraw'))).toEqual([]);
   });
 });

@@ -158,18 +158,6 @@ describe('a stopped account', () => {
     await expect(resume()).rejects.toThrow('it is not stopped');
   });
 
-  test('stays stopped, though nobody knows why, if its workflow is reset to its start', async () => {
-    await stop();
-    await resetToStart('stop:default');
-    expect(await lab.orders.accounts.state('default')).toMatchObject({ stop: { by: 'somebody' } });
-    const id = newOrderId('reset');
-    const handle = await start(id);
-    await untilWaiting(id);
-    await vi.waitFor(resume, { timeout: 80_000, interval: 2_000 });
-    expect((await handle.result()).outcome).toBe('completed');
-    expect(createsOf(id)).toBe(1);
-  }, 100_000);
-
   test('is shown in Temporal as what a person should look at, until the resume', async () => {
     await stop();
     const check = await lab.orders.check('withdraw', orderInput('withdraw', newOrderId('checked')));
