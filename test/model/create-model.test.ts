@@ -93,6 +93,10 @@ const INVARIANTS: readonly ((world: World, before: World, code: Code) => string 
     !before.facts.absence?.permitted
       ? 'sent again by itself after a reset'
       : undefined,
+  (world, before) =>
+    isSent(world, before) && before.isRefused && !before.facts.absence?.permitted
+      ? 'sent by itself after a refusal'
+      : undefined,
   (world) => (world.ended === 'none exists' && world.callbackDue ? 'ended with a callback not looked into' : undefined),
   (world, _, code) => {
     const { facts } = observed(world, code);
@@ -255,6 +259,10 @@ const COMBINATIONS: Record<string, Partial<Left> & { isPayout?: false }> = {
   'a start again, refused': { restart: 1, refuse: 1, accept: 1, callback: 1, cancel: 1, decision: 1 },
   'a start again, under another key': { restart: 1, key: 1, freeze: 1, accept: 1, decision: 1 },
   'a deposit, refused or reset': { isPayout: false, refuse: 1, reset: 1, callback: 1, cancel: 1, decision: 1 },
+  'a refusal, and a restore that is announced late': { refuse: 1, announce: 1, accept: 1, decision: 1 },
+  // Not beside a cancellation, which looks once only: a known gap.
+  'a hold that takes back what was sent': { hold: 1, lose: 1, accept: 1, decision: 2 },
+  'rounds without a send, and a reset': { rounds: 1, reset: 1, accept: 1, callback: 1, decision: 2 },
   // Not beside a view that stands still: what is hidden behind a 400 is looked up after the end.
   'a refusal': { refuse: 1, accept: 1, callback: 1, cancel: more, decision: 1 },
 };
@@ -359,6 +367,16 @@ const PLANTED: readonly Planted[] = [
         CODE.nextAction({ ...facts, callback: callback === 'none' ? 'none' : 'seen' }, terms),
     },
     left: { form: 1, callback: 1 },
+  },
+  {
+    name: 'a later doubt forgets a refusal',
+    code: {
+      applyOutcome: (facts, outcome) => {
+        const { refused, ...after } = CODE.applyOutcome(facts, outcome);
+        return refused && outcome.kind !== 'doubted' ? { ...after, refused } : after;
+      },
+    },
+    left: { refuse: 1, announce: 1, accept: 1 },
   },
   {
     name: 'a restore is no doubt',

@@ -73,6 +73,8 @@ export interface World {
   callbackDue?: true;
   /** A callback came. */
   isCalled?: true;
+  /** The service refused a create, as far as Temporal knows. */
+  isRefused?: true;
   /** A payout; otherwise a deposit, which moves none of our money when it is created. */
   isPayout: boolean;
   /** What may still happen. */
@@ -216,7 +218,7 @@ function disturbances(world: World, code: Code): Step[] {
       wasSent,
       (spent) => ({
         // A hold is forgotten with everything else.
-        ...without(without(spent, 'laterMs'), 'held'),
+        ...without(without(without(spent, 'laterMs'), 'held'), 'isRefused'),
         facts: openFacts(undefined, world.isPayout),
         witness: false,
         restoredAtMs: nowMs,
@@ -247,7 +249,9 @@ function arrivals(world: World): Step[] {
   });
 }
 
-function without(world: World, key: 'laterMs' | 'callbackDue' | 'cancelled' | 'frozen' | 'stopped' | 'held'): World {
+type Passing = 'laterMs' | 'callbackDue' | 'cancelled' | 'frozen' | 'stopped' | 'held' | 'isRefused';
+
+function without(world: World, key: Passing): World {
   const { [key]: _, ...rest } = world;
   return rest as World;
 }
@@ -276,7 +280,7 @@ function startAgain(world: World): World {
     place: placeOf(world),
     said: 'an earlier run may have sent it',
   };
-  const { before: _, ...rest } = without(without(world, 'cancelled'), 'held');
+  const { before: _, ...rest } = without(without(without(world, 'cancelled'), 'held'), 'isRefused');
   return { ...rest, facts: openFacts(undefined, world.isPayout, doubt), run, firstRun: run, answeredIn: run };
 }
 
@@ -370,7 +374,9 @@ function readings(world: World): { seen: Seen; event: string }[] {
 function answered(world: World, code: Code, seen: Seen, outcome: (world: World) => Outcome): World {
   const told = restored({ ...world, answeredIn: world.run }, code);
   const isReset = world.answeredIn !== world.run && world.run !== world.firstRun;
-  return note(told, code, isReset && seen.kind === 'absent' ? resetDoubt(world) : outcome(told));
+  if (!isReset || seen.kind === 'ours') return note(told, code, outcome(told));
+  const doubted = note(told, code, resetDoubt(world));
+  return seen.kind === 'absent' ? doubted : note(doubted, code, outcome(doubted));
 }
 
 function restored(world: World, code: Code): World {
@@ -498,12 +504,21 @@ function attempts(world: World, permission: string, code: Code): Step[] {
   }
   if (world.left.refuse > 0) {
     const refused: Outcome = { kind: 'refused', answer: 'HTTP 400', atMs: at, place: 'asked' };
-    steps.push(come('a create is refused', sent('dropped', at), refused));
-    steps.push(come('a create is executed and answered with 400', sent('executed', at), refused));
+    for (const step of [
+      come('a create is refused', sent('dropped', at), refused),
+      come('a create is executed and answered with 400', sent('executed', at), refused),
+    ])
+      steps.push({ ...step, world: { ...step.world, isRefused: true } });
   }
   if (world.left.lose > 0) {
     const lost = come('a create is executed at an account that nobody knows', sent('executed', at, 'elsewhere'));
     steps.push({ ...lost, world: note(spend(lost.world, 'lose'), code, doubted(at, 'unknown')) });
+  }
+  // Temporal says of a create that an operator paused while it was sent that no worker had it.
+  if (world.left.lose > 0 && world.left.hold > 0 && mayHold(world)) {
+    const back = come('a hold takes back a create that was sent', sent('executed', at));
+    const held = spend(spend(hold(back.world, code), 'lose'), 'hold');
+    steps.push({ ...back, world: note(held, code, { kind: 'takenBack' }) });
   }
   if (world.left.form > 0) {
     const otherForm = sent('executed', at, 'otherForm');
@@ -521,9 +536,15 @@ function asked(world: World, about: Asked, code: Code): Step[] {
   const waits = about.kind === 'hidden' || (about.kind === 'uncertain' && about.waitsFor !== undefined);
   return [
     ...(waits ? shownLater(waiting, code) : []),
-    ...(world.left.decision > 0 ? decisions(waiting, about, code) : []),
+    ...(world.left.decision > 0 ? decisions(asking(waiting), about, code) : []),
   ];
 }
+
+/** A run may be reset to before a decision, too. */
+const asking = (world: World): World => {
+  const { facts, answeredIn } = world;
+  return world.left.reset > 0 ? { ...world, before: { facts, answeredIn } } : world;
+};
 
 function shownLater(world: World, code: Code): Step[] {
   return readings(world).flatMap(({ seen }): Step[] => {
@@ -559,7 +580,11 @@ function decisions(world: World, about: Asked, code: Code): Step[] {
     const sent = (from: World): Step[] => [
       { event: 'an operator lets it be sent', world: note(from, code, { kind: 'unblocked' }) },
     ];
-    const released = note(without(decided, 'held'), code, { kind: 'released' });
+    const released = note(without(decided, 'held'), code, {
+      kind: 'released',
+      untilMs: world.nowMs + UNDER_WAY,
+      place: placeOf(world),
+    });
     return [
       { event: 'an operator refuses it', world: note(decided, code, refused) },
       ...(about.kind === 'held' ? [{ event: 'an operator releases it', world: released }] : sent(decided)),

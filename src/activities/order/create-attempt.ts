@@ -3,7 +3,6 @@ import type { ActivitySerializationContext } from '@temporalio/common';
 import { AuditNotWrittenError } from '../../audit/audit-record.js';
 import { callbackUrl } from '../../contract/callback-url.js';
 import { echoDifferences } from '../../contract/differences/echo.js';
-import { isFormOfId } from '../../contract/names.js';
 import type { CreateOrderInput, CreateVerdict } from '../../contract/order/activities.js';
 import { type OrderInput, whyTooLate } from '../../contract/order/input-and-result.js';
 import type { CreateRequest } from '../../contract/order/request.js';
@@ -180,8 +179,8 @@ export function verdictOfAnswer({ type }: CreateOrderInput, request: CreateReque
   const { hard, soft } = echoDifferences(type, request, order);
   if (hard.length === 0) return { kind: 'accepted', order, ...(soft.length > 0 && { soft }) };
   const reason = `the create was answered with another order (${hard.join(', ')})`;
-  const isOurs = hard.join() === 'order_id' && isFormOfId(order.user_order_id, request.order_id);
-  return { kind: 'uncertain', reason, ...(isOurs && { underOtherId: order }) };
+  // The service may keep ids in another form, such as a rounded number.
+  return { kind: 'uncertain', reason, ...(hard.join() === 'order_id' && { underOtherId: order }) };
 }
 
 /** Returns the service's retry time in ms as a field to spread; {} without one. */

@@ -246,6 +246,7 @@ async function send(sending: Sending, times: SendTimes): Promise<CreateVerdict> 
   const { deps, account, attempt, request, deadline } = sending;
   const { witnesses } = account.lookUps;
   const sentAtMs = await (deps.nowMs ?? Date.now)();
+  const monotonicMs = performance.now();
   const witnessedMs = sentAtMs - visibleAfterMs(protectionsIn(deps, account).pace, attempt.type);
   const witness = witnesses.youngest(witnessedMs, request.order_id);
   const pinned = { sentTo: { ...sentToOf(account), ...(witness && { witness }) } };
@@ -264,7 +265,7 @@ async function send(sending: Sending, times: SendTimes): Promise<CreateVerdict> 
     });
     const verdict = verdictOfAnswer(attempt, request, order);
     if (verdict.kind !== 'accepted') return verdict;
-    account.lookUps.noteCreated(order, sentAtMs);
+    account.lookUps.noteCreated(order, sentAtMs, monotonicMs);
     return { ...verdict, ...aboveLimits(capsFor(deps, account, attempt), { ...attempt, request }, order) };
   } catch (error) {
     const verdict = verdictOfError(error, protectionsIn(deps, account));

@@ -65,9 +65,9 @@ export class GroupedLookUps {
     this.#probes = new Gathering((close) => this.#probe(close), { most: MOST_PROBES, mostWaiting });
   }
 
-  /** Records an order that the service accepted, sent at `sentAtMs`. */
-  noteCreated(order: Order, sentAtMs: number): void {
-    this.witnesses.noteAccepted(order, sentAtMs);
+  /** Records an order that the service accepted. `sentAtMs`, `monotonicMs`: when it was sent. */
+  noteCreated(order: Order, sentAtMs: number, monotonicMs?: number): void {
+    this.witnesses.noteAccepted(order, sentAtMs, monotonicMs);
     this.#canaries.note([order]);
   }
 

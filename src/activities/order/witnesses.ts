@@ -5,6 +5,7 @@ import type { Order } from '../../contract/service-objects.js';
 /** Order that the service accepted from this process. `sentAtMs`: by the worker's clock. */
 interface Accepted extends Witness {
   sentAtMs: number;
+  monotonicMs: number;
 }
 
 /** The newest order of each second is kept, up to a maximum. */
@@ -24,12 +25,12 @@ export class Witnesses {
   /** Ids of creates without a clear answer since the last accepted order. */
   readonly #unclear = new Set<string>();
 
-  /** Records an accepted order. `sentAtMs`: when its create was sent. */
-  noteAccepted({ user_order_id, order_uuid }: Order, sentAtMs: number): void {
+  /** Records an accepted order. `sentAtMs`, `monotonicMs`: when its create was sent. */
+  noteAccepted({ user_order_id, order_uuid }: Order, sentAtMs: number, monotonicMs = performance.now()): void {
     this.#unclear.clear();
     const before = this.#accepted.at(-2)?.sentAtMs ?? Number.NEGATIVE_INFINITY;
     if (sentAtMs - before < SPACING_MS) this.#accepted.pop();
-    this.#accepted.push({ order_id: user_order_id, order_uuid, sentAtMs });
+    this.#accepted.push({ order_id: user_order_id, order_uuid, sentAtMs, monotonicMs });
     if (this.#accepted.length > MOST_KEPT) this.#accepted.shift();
   }
 
@@ -54,7 +55,12 @@ export class Witnesses {
    * proves anything.
    */
   later(untilMs: number, nowMs: number, windowMs: number, orderId: string): LaterWitness[] {
-    const after = this.#othersThan(orderId).filter(({ sentAtMs }) => sentAtMs > untilMs);
+    // The older of two ages: one clock stops while a machine sleeps, and the other may be set.
+    const aged = this.#othersThan(orderId).map((one) => {
+      const ageMs = Math.max(nowMs - one.sentAtMs, performance.now() - one.monotonicMs);
+      return { ...one, sentAtMs: nowMs - ageMs };
+    });
+    const after = aged.filter(({ sentAtMs }) => sentAtMs > untilMs);
     const provesFromMs = untilMs + LATER_BY * windowMs;
     const alike = after.filter(({ order_id: id }) => hasFormOf(id, orderId));
     const candidates = alike.length > 0 ? alike : after;
@@ -87,9 +93,10 @@ export interface LaterWitness extends Witness {
 const shown = ({ order_id, order_uuid }: Accepted): Witness => ({ order_id, order_uuid });
 
 /** Kinds of characters and numbers that a service may store in another form. */
-const KINDS = [
-  ...[/[A-Z]/, /[a-z]/, /\./, /_/, /:/, /-/, /^0/],
-  ...[/^\d+$/, /^\d+\.\d+$/, /^\d+\.\d*0$/, /^\d+(?:\.\d+)?e\d+$/i],
+const KINDS: { test(id: string): boolean }[] = [
+  ...[/[A-Z]/, /[a-z]/, /\./, /_/, /:/, /-/, /^0/, /^\d+$/, /^\d+\.\d+$/],
+  // Numbers that a floating-point number changes: too long, or written otherwise.
+  { test: (id) => /^\d+(?:\.\d*)?(?:e\d+)?$/i.test(id) && String(Number(id)) !== id },
 ];
 
 /** Returns true if a service that keeps `shown` unchanged also keeps `orderId` unchanged. */

@@ -26,7 +26,7 @@ import {
   watch,
 } from '../activity-calls.js';
 import { record } from '../create/apply-outcome.js';
-import { type Doubt, wasEverInDoubt } from '../create/facts.js';
+import type { Doubt } from '../create/facts.js';
 import { isForeign } from '../interceptors.js';
 import { recordOf } from '../order/decision.js';
 import { close } from '../order/end.js';
@@ -74,7 +74,7 @@ export function ask<T>(
 }
 
 type OrderAnswer = Partial<Circumstances> &
-  Pick<CreateAnswer, 'caps'> & { kind: string; said?: string; reset?: boolean };
+  Pick<CreateAnswer, 'caps'> & { kind: string; said?: string; differences?: string[] };
 
 /** Asks the account that the order was sent to, and waits for it if another one answers. */
 export async function askForReading<T extends OrderAnswer>(
@@ -111,7 +111,6 @@ export function lookUp(run: OrderRun, { orderUuid, sentUntilMs, awaitsLater, ...
 }
 
 const SHOWN = ['accepted', 'adopted', 'found'];
-const SHOWN_OTHERS = ['conflict', 'duplicates'];
 
 /** Records the circumstances of an answer. A possible send or a found order pins the account. */
 export function recordAnswer(run: OrderRun, answer: OrderAnswer, mayHaveSent = false): void {
@@ -119,17 +118,17 @@ export function recordAnswer(run: OrderRun, answer: OrderAnswer, mayHaveSent = f
   const before = answeredIn(run);
   run.answeredIn = answer.runId ?? before;
   if (answer.restoredAtMs !== undefined) recordRestore(run, answer.restoredAtMs);
+  const isOurs = SHOWN.includes(answer.kind) && !answer.differences?.length;
+  // The run before the reset may have sent since, wherever, and whatever this run asked first.
+  const isAfterReset = run.answeredIn !== before && !isOurs && !run.order;
+  if (isAfterReset) record(run, { kind: 'doubted', doubt: doubtOfReset(run) });
   // A doubt is resolved on one account.
   const isDoubted = run.facts.doubt?.place === 'asked';
-  if (mayHaveSent || SHOWN.includes(answer.kind) || isDoubted) run.sentTo ??= answer.sentTo;
+  if (mayHaveSent || isOurs || isDoubted) run.sentTo ??= answer.sentTo;
   recordPayers(run, answer.payers);
   run.outbox.receivers = answer.receivers ?? run.outbox.receivers;
   void handOver(run.outbox);
   if (answer.kind === 'absent') run.lastLookUp.statusSaid = answer.said;
-  // The run before the reset may have sent since, whatever this run asked first.
-  const isShown = [...SHOWN, ...SHOWN_OTHERS].includes(answer.kind);
-  const isAfterReset = run.answeredIn !== before && !isShown && !answer.reset;
-  if (isAfterReset && wasEverInDoubt(run.facts)) record(run, { kind: 'doubted', doubt: doubtOfReset(run) });
 }
 
 /** Returns the doubt after a reset: the earlier run may have sent, and may have an attempt in flight. */

@@ -26,7 +26,8 @@ export type Outcome =
   /** An operator chose this order. */
   | { kind: 'adopted'; ours: Ours }
   | { kind: 'doubted'; doubt: Doubt; costs?: { isLimited: boolean } }
-  | { kind: 'refused'; answer: string; atMs: number; place: Doubt['place'] }
+  /** `needsLater`: a parent would pay the rest again. */
+  | { kind: 'refused'; answer: string; atMs: number; place: Doubt['place']; needsLater?: boolean }
   | { kind: 'notSent'; why: string; waitMs: number; isLimited: boolean }
   | ({ kind: 'blocked' } & NonNullable<Facts['blocked']>)
   | { kind: 'takenBack' }
@@ -36,8 +37,8 @@ export type Outcome =
   /** A send is permitted, by the rules or an operator. `readIn`: run that read absence. */
   | { kind: 'permitted'; readIn: string }
   | { kind: 'unblocked' }
-  /** A person releases a held order. */
-  | { kind: 'released' }
+  /** A person releases a held order, which may have been sent to `place` until `untilMs`. */
+  | { kind: 'released'; untilMs: number; place: Doubt['place'] }
   /** An operator lets an order that is short of funds wait for them. */
   | { kind: 'awaits' }
   | { kind: 'closing'; by: string; refused?: string; atMs: number }
@@ -60,11 +61,11 @@ export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
     case 'doubted':
       return applyDoubt(facts, outcome);
     case 'refused': {
-      const { answer, atMs, place } = outcome;
-      const repeated = facts.everDoubted.some(({ cause }) => cause === 'uncertainCreate');
-      const said = `the service refused the create${repeated ? ' that was repeated' : ''} (${answer})`;
+      const { answer, atMs, place, needsLater = false } = outcome;
+      const isRepeated = wasEverInDoubt(facts);
+      const said = `the service refused the create${isRepeated ? ' that was repeated' : ''} (${answer})`;
       const doubt: Doubt = { cause: 'uncertainCreate', untilMs: atMs, place, said };
-      return { ...inDoubt(facts, doubt), refused: { answer, repeated } };
+      return { ...inDoubt(facts, doubt), refused: { answer, needsLater: needsLater || isRepeated } };
     }
     case 'notSent': {
       const { why, waitMs, isLimited } = outcome;
@@ -81,14 +82,18 @@ export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
     case 'resumed':
       return without(facts, 'notSent');
     case 'takenBack':
-      return { ...facts, looked: false, notSent: { why: 'it was taken back', waitMs: 0, asks: false } };
+      return {
+        ...facts,
+        looked: false,
+        notSent: { why: 'it was taken back', waitMs: 0, asks: false, isTakenBack: true },
+      };
     case 'permitted':
       return permit(facts, outcome);
     case 'unblocked':
       // Funds or an approval that came with the hold do not end it.
       return isHeld(facts) ? facts : without(facts, 'blocked', 'notSent', 'refused');
     case 'released':
-      return without(facts, 'blocked', 'notSent');
+      return release(facts, outcome);
     case 'awaits':
       return facts.blocked && !isHeld(facts) ? { ...facts, blocked: { ...facts.blocked, waits: true } } : facts;
     case 'closing':
@@ -112,6 +117,14 @@ const block = (facts: Facts, { kind: _, ...blocked }: Extract<Outcome, { kind: '
   looked: false,
   blocked: isHeld(facts) ? facts.blocked : blocked,
 });
+
+/** Ends a hold. A create that was paused or repeated looks like one that no worker had. */
+function release(facts: Facts, { untilMs, place }: Extract<Outcome, { kind: 'released' }>): Facts {
+  const released = without(facts, 'blocked', 'notSent');
+  if (!facts.notSent?.isTakenBack) return released;
+  const said = 'the hold took the create back, and a worker may have had it before';
+  return inDoubt(released, { cause: 'uncertainCreate', untilMs, place, said });
+}
 
 function without<T extends object, K extends keyof T>(given: T, ...keys: K[]): Omit<T, K> & Partial<Pick<T, K>> {
   const rest = { ...given };
@@ -195,7 +208,9 @@ function inDoubt(facts: Facts, doubt: Doubt): Facts {
     place: LEAST_KNOWN_FIRST.find((place) => place === doubt.place || place === before?.place) ?? 'unknown',
   };
   return {
-    ...restartProof(without(facts, 'refused', 'notSent', ...(isHeld(facts) ? [] : ['blocked' as const])), merged),
+    ...restartProof(without(facts, 'notSent', ...(isHeld(facts) ? [] : ['blocked' as const])), merged),
+    // Callers may have heard of it.
+    ...(facts.refused && { refused: { ...facts.refused, needsLater: true } }),
     doubt: merged,
     everDoubted: [...facts.everDoubted, merged],
   };

@@ -171,11 +171,12 @@ function outcomesOf(run: OrderRun, verdict: Attempted, permission: string): Outc
       return [{ kind: 'blocked', by: 'stale', why: verdict.reason }];
     case 'rejected': {
       const answer = verdict.excerpt === undefined ? 'HTTP 400' : `HTTP 400: ${verdict.excerpt}`;
-      return [{ kind: 'refused', answer, atMs: nowMs, place }];
+      return [{ kind: 'refused', answer, atMs: nowMs, place, needsLater: isFollowUp(run) }];
     }
     case 'uncertain': {
       const { reset, reason, timedOut, retryAfterMs, underOtherId: order } = verdict;
-      if (reset) return [{ kind: 'doubted', doubt: doubtOfReset(run) }];
+      // The first answer to a run opens it.
+      if (reset) return run.facts.doubt?.cause === 'reset' ? [] : [{ kind: 'doubted', doubt: doubtOfReset(run) }];
       // The attempt sent nothing and only looked for an order of an earlier run.
       if (permission === 'none') return [{ kind: 'seen', seen: { kind: 'absent' } }];
       // Until then, the attempt may still send, or `Retry-After` holds.

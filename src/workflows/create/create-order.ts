@@ -196,7 +196,7 @@ async function attempt(create: Create, action: Extract<Action, { do: 'attempt' }
 async function readAbsence(create: Create, why: string): Promise<void> {
   const { run } = create;
   const { proof, refused, doubt } = run.facts;
-  const isSecondOfRefusal = refused !== undefined && !refused.repeated && (proof?.readings ?? 0) < 2;
+  const isSecondOfRefusal = refused !== undefined && !refused.needsLater && (proof?.readings ?? 0) < 2;
   const dueInMs = (proof?.nextAtMs ?? 0) - Date.now();
   const waitMs = isSecondOfRefusal ? Math.min(dueInMs, SECOND_READING_AFTER_MS) : dueInMs;
   const summary = 'Uncertain create: before the next look';
@@ -221,7 +221,7 @@ async function readAbsence(create: Create, why: string): Promise<void> {
 
 /** Returns true if callers may learn of a refusal now. The run stays open and corrects itself. */
 function isRefusalReported({ refused, found, callback, everDoubted, proof }: Facts, readings: number): boolean {
-  const isPlain = refused !== undefined && !refused.repeated && found === undefined && everDoubted.length === 1;
+  const isPlain = refused !== undefined && !refused.needsLater && found === undefined && everDoubted.length === 1;
   return isPlain && callback === 'none' && (proof === undefined || proof.readings >= readings);
 }
 

@@ -2,6 +2,7 @@ import { decidedBy } from '../../contract/attention.js';
 import { maskWords } from '../../contract/masking.js';
 import { covers } from '../../contract/money.js';
 import type { TakenDecision } from '../../contract/order/messages.js';
+import { SEND_TIMEOUT_MS } from '../activity-calls.js';
 import { type Looking, lookUp } from '../ask/ask.js';
 import { enterPhase, type ParkQuestion } from '../order/show.js';
 import { answeredIn, type OrderRun } from '../order/state.js';
@@ -27,7 +28,7 @@ export async function outcomeOf(
     case 'refuse':
       return { ...closing, refused: 'why' in about ? about.why : asked.reason };
     case 'release':
-      return { kind: 'released' };
+      return { kind: 'released', untilMs: atMs + SEND_TIMEOUT_MS, place: run.sentTo ? 'asked' : 'unknown' };
     case 'approve':
       if (about.kind === 'short') {
         run.funds.isGranted = true;

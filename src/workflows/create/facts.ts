@@ -61,13 +61,16 @@ export interface Facts {
   found?: Ours | Conflict;
   /** Callback with this order's own token. 'fresh' until a look-up follows; kept after a send. */
   callback: 'none' | 'fresh' | 'seen' | 'fresh again';
-  /** The service refused the create with 400. `repeated`: an earlier create was sent before it. */
-  refused?: { answer: string; repeated: boolean };
+  /**
+   * The service refused the create with 400, and no person permitted a send since. `needsLater`:
+   * only a later order that is shown confirms it, because more was sent or a parent pays again.
+   */
+  refused?: { answer: string; needsLater: boolean };
   /**
    * Why nothing was sent. `waitMs`: wait before the next look-up. `asks`: an operator decides.
-   * `isStopped`: nothing is sent until the account is resumed.
+   * `isStopped`: nothing is sent until the account is resumed. `isTakenBack`: no worker had it.
    */
-  notSent?: { why: string; waitMs?: number; asks: boolean; isStopped?: true };
+  notSent?: { why: string; waitMs?: number; asks: boolean; isStopped?: true; isTakenBack?: true };
   /**
    * Why nothing is sent without a person ('cap', 'policy', 'hold'), without funds ('short') or at
    * all ('stale'). `waits`: the order waits for funds, and nobody is asked.

@@ -166,12 +166,12 @@ const isOfAnotherRun = (cause: Doubt['cause']): boolean => cause === 'earlierRun
 /** A callback contradicts every absence. */
 const isContradicted = (facts: Facts): boolean => wasEverInDoubt(facts) && facts.callback !== 'none';
 
-/** Returns true if a refusal holds. After a repeated create, its absence must also be believed. */
+/** Returns true if a refusal holds: its absence is proven and, if it needs that, believed. */
 const isRefusalBelieved = (facts: Facts, terms: Terms): boolean =>
   !isContradicted(facts) &&
   !isPlaceUnknown(facts) &&
   facts.absence !== undefined &&
-  (!facts.refused?.repeated || isBelieved(facts.absence, terms));
+  (!facts.refused?.needsLater || isBelieved(facts.absence, terms));
 
 /**
  * Returns true if a later order that is shown confirms absence. Deposits, which move none of our money,

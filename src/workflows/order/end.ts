@@ -74,7 +74,10 @@ export function mayBeShownLater(run: OrderRun): boolean {
 
 /** Starts look-ups after the end of an order that may be shown later. They outlive its run. */
 export async function startLookUpsAfterEnd(run: OrderRun): Promise<void> {
-  if (!mayBeShownLater(run)) return;
+  if (mayBeShownLater(run)) await startLookUps(run);
+}
+
+export async function startLookUps(run: OrderRun): Promise<void> {
   const input: AfterEndInput = { againAfterMs: AGAIN_AFTER_MS };
   try {
     await startChild<(input: AfterEndInput) => Promise<AfterEndResult>>(ORDER_AFTER_END_WORKFLOW, {

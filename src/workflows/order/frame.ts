@@ -9,6 +9,7 @@ import {
   defineUpdate,
   setCurrentDetails,
   setHandler,
+  workflowInfo,
 } from '@temporalio/workflow';
 import { startDifferences } from '../../contract/differences/starts.js';
 import { endsOrder, ORDER_UNRESOLVED } from '../../contract/failures.js';
@@ -19,6 +20,7 @@ import {
   FINAL_UPDATE,
   ORDER_CALLBACK_SIGNAL,
   ORDER_STATE_QUERY,
+  parseOrderWorkflowId,
 } from '../../contract/names.js';
 import type { OrderInput, OrderResult, ReceivedDepositInput, RunInput } from '../../contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../../contract/order/messages.js';
@@ -30,7 +32,7 @@ import { checkOrder, checkOrderShape, checkReceived, invalidInput, type Refuse }
 import { handOver } from '../outbox.js';
 import { otherRun, required, takeSigned } from '../signed.js';
 import { refusal } from './decision.js';
-import { countEnd, startLookUpsAfterEnd } from './end.js';
+import { countEnd, startLookUps, startLookUpsAfterEnd } from './end.js';
 import { emit } from './events.js';
 import { setHold } from './hold.js';
 import { currentDetails, sentShown } from './page.js';
@@ -106,11 +108,16 @@ async function inFrame<Result>(
     }
     await end(run, result);
     await handOver(run.outbox);
+    // Nobody looked into this callback. One that comes later starts the same look-ups.
+    if (run.callback.isDue && isOrderRun() && run.finalOrder?.status !== 'completed') await startLookUps(run);
     if (!allHandlersFinished()) await condition(allHandlersFinished);
     if (result) return result;
     throw run.failure;
   });
 }
+
+/** Not a receipt, which moves none of our money, nor look-ups after an end. */
+const isOrderRun = (): boolean => parseOrderWorkflowId(workflowInfo().workflowId) !== undefined;
 
 async function orderOrFailure(run: OrderRun, pick: () => Order | undefined): Promise<Order> {
   await condition(() => pick() !== undefined || run.failure !== undefined);

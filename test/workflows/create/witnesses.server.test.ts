@@ -153,6 +153,38 @@ describe('a service that keeps ids in another form', () => {
   });
 });
 
+describe('a service that keeps numbers as floating-point numbers', () => {
+  const named = async (body: string) => {
+    const { callback_url: _, ...request } = { ...JSON.parse(body), amount: String(JSON.parse(body).amount) };
+    const order = await (await serviceOf(lab.sandbox)).createOrder('withdraw', request);
+    const data = { ...order, user_order_id: String(Number(order.user_order_id)) };
+    return { status: 200, body: JSON.stringify({ status: 'success', data }) };
+  };
+
+  test.each([
+    ['names our order under another number', '20261128001905123', '20261128001955200', false],
+    ['answers 500', '20261128001905127', '20261128001955300', true],
+  ])('and %s: an executed create is not sent again, nor ends as absent', async (_, orderId, keptId, isUnclear) => {
+    expect([String(Number(orderId)) === orderId, String(Number(keptId)) === keptId]).toEqual([false, true]);
+    hide(orderId);
+    const hiding = lab.gate.rule;
+    lab.gate.rule = (request) =>
+      operationOf(request.path) === 'create' && request.orderId === orderId && !isUnclear
+        ? named(request.body)
+        : hiding(request);
+    const handle = await start(orderId, isUnclear ? 'create=500-after' : '');
+    await lab.skip(5 * MINUTE_MS);
+    await start(keptId);
+    await untilParked(orderId);
+    await lab.skip(15 * MINUTE_MS);
+    expect([creates(orderId), executed(orderId)]).toEqual([1, 1]);
+    const { revision } = await lab.state(orderId);
+    await handle.decide({ action: 'close-absent', by: 'ann', reason: 'seems absent', revision });
+    await expect(lab.result(handle, HOUR_MS)).rejects.toMatchObject({ name: 'UnresolvedError' });
+    thaw();
+  });
+});
+
 test.each(['withdraw', 'deposit'] as const)(
   'a 400 after the create was executed, with a list that is 8 s behind: told as rejected, and corrected: %s',
   async (type) => {

@@ -99,7 +99,7 @@ describe.concurrent('a decision on an account of APPROVERS_FILE is refused, and 
     const { signature } = await signAs(KEYS.zed, decision, run);
     const own = (await signAs(KEYS.ann, decision, run)).signature;
     const forged = { ...decision, signature: { ...signature, keyId: own.keyId } };
-    expect(await refusalOf(sendRaw(handle, forged))).toContain('is not of this choice');
+    expect(await refusalOf(sendRaw(handle, forged))).toContain('does not match this choice');
     await untouched(handle, decision, followUp);
   });
 
@@ -126,7 +126,7 @@ describe.concurrent('a decision on an account of APPROVERS_FILE is refused, and 
         'does not match this choice and run',
       );
     }
-    expect(await refusalOf(sendRaw(handle, { ...good, by: 'Bob Jones' }))).toContain('is not of this choice');
+    expect(await refusalOf(sendRaw(handle, { ...good, by: 'Bob Jones' }))).toContain('does not match this choice');
     await untouched(handle, decision, followUp);
   });
 
@@ -146,7 +146,7 @@ describe.concurrent('a decision on an account of APPROVERS_FILE is refused, and 
       );
     }
     const resume = await signed(decision, KEYS.ann, { update: 'resume', run });
-    expect(await refusalOf(sendRaw(handle, resume))).toContain('is not of this choice');
+    expect(await refusalOf(sendRaw(handle, resume))).toContain('does not match this choice');
     await untouched(handle, decision, followUp);
   });
 
@@ -172,7 +172,7 @@ describe.concurrent('a decision on an account of APPROVERS_FILE is refused, and 
     const { revision: later } = await parkedFor(handle, 'not-there');
     expect(later).toBeGreaterThan(revision);
     expect(await refusalOf(sendRaw(handle, taken))).toContain('is stale');
-    expect(await refusalOf(sendRaw(handle, { ...taken, revision: later }))).toContain('is not of this choice');
+    expect(await refusalOf(sendRaw(handle, { ...taken, revision: later }))).toContain('does not match this choice');
     expect(await handle.state()).toMatchObject({ phase: 'parked', revision: later });
   });
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId, openLab, useGatedLab, useLab } from '../../support/lab.js';
+import { pendingActivity } from '../../support/pending-activity.js';
 import { runStarterWith } from '../../support/run-starter.js';
 
 const ANN = { by: 'Ann Smith', reason: 'is the payee right?' };
@@ -118,6 +119,40 @@ describe('a hold that comes while a worker has the create', () => {
     await sent;
     await expect(order.hold(ANN)).rejects.toThrow('it was sent: the service has it');
     expect((await order.result()).outcome).toBe('completed');
+  });
+});
+
+describe('a hold that takes back a create, which an operator', () => {
+  const lab = useLab();
+
+  test.each([
+    ['paused', true],
+    ['gave more attempts', false],
+  ])('%s while it was sent: its release proves absence first', async (_, pause) => {
+    const orderId = newOrderId('held');
+    const marker = 'create=no-answer duplicate=c lag_ms=15000';
+    const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker, resend: 'never' }));
+    await vi.waitUntil(() => lab.sandbox.stats().executedByOrderId[orderId] === 1, { timeout: 60_000, interval: 20 });
+    const { client, namespace } = lab.temporal;
+    const { workflowId } = handle;
+    const id = await pendingActivity(client, workflowId, 'createOrder');
+    const target = { namespace, execution: { workflowId }, id, identity: 'operator' };
+    const failure = { message: 'given up', applicationFailureInfo: { type: 'GivenUp' } };
+    if (pause) await client.workflowService.pauseActivity(target);
+    else {
+      await client.workflowService.updateActivityOptions({
+        ...target,
+        activityOptions: { retryPolicy: { maximumAttempts: 5, initialInterval: { seconds: 60 as never } } },
+        updateMask: { paths: ['retry_policy.maximum_attempts', 'retry_policy.initial_interval'] },
+      });
+    }
+    await client.workflowService.respondActivityTaskFailedById({ ...target, workflowId, activityId: id, failure });
+    await handle.hold(ANN);
+    await untilHeld(handle);
+    const { revision, runId } = await handle.state();
+    await handle.decide({ action: 'release', ...BOB, revision, runId });
+    await vi.waitFor(async () => expect((await handle.state()).waitingFor).toContain('may have had it before'), 60_000);
+    expect(lab.sandbox.stats().executedByOrderId[orderId]).toBe(1);
   });
 });
 
