@@ -237,7 +237,8 @@ function permit(facts: Facts, { readIn }: Extract<Outcome, { kind: 'permitted' }
 
 function close(facts: Facts, { by, refused, atMs }: Extract<Outcome, { kind: 'closing' }>): Facts {
   const closing = { by, ...(refused !== undefined && { refused }) };
-  if (refused !== undefined && !wasEverInDoubt(facts)) return { ...facts, closing, looked: false };
+  const isUnsent = !wasEverInDoubt(facts) && !facts.notSent?.isTakenBack;
+  if (refused !== undefined && isUnsent) return { ...facts, closing, looked: false };
   const said = 'absence is proven once more before closing';
   const doubt = facts.doubt ??
     facts.absence?.doubt ?? { cause: 'uncertainCreate', untilMs: atMs, place: 'asked', said };
