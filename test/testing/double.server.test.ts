@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import type { OrderHandle } from '../../src/client/order-handle.js';
+import type { PaymentOrders } from '../../src/client.js';
+import type { OrderInput } from '../../src/contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../../src/contract/order/messages.js';
 import { ORDER_TYPES } from '../../src/contract/order/types.js';
-import type { FinalStatus } from '../../src/contract/service-objects.js';
+import { balanceIn, type FinalStatus } from '../../src/contract/service-objects.js';
 import type { TestEnding } from '../../src/testing.js';
 import { type Fate, outcomeOf, useWorlds } from './worlds.fixture.js';
 
@@ -12,9 +14,13 @@ import { type Fate, outcomeOf, useWorlds } from './worlds.fixture.js';
  * library brings, so that two worlds without anything are no agreement.
  */
 
-const { double, agrees } = useWorlds();
+const { double, real, agrees } = useWorlds();
 
 const error = (name: string, about: object = {}) => ({ error: name, ...about });
+
+/** Refusal of a request about an order, with this in its message. */
+const refused = (request: string, why: string) =>
+  error('RefusedError', { subject: 'order', request, message: expect.stringContaining(why) });
 
 const ends = (outcome: Exclude<FinalStatus, 'completed_partially'>): Fate => ({
   marker: `outcome=${outcome}`,
@@ -48,6 +54,14 @@ async function decided(handle: OrderHandle, action: string, change: Partial<Deci
   return handle.decide({ ...choice.decision, by: 'ann', reason: 'looked it up', ...change });
 }
 
+/** Starts an order once more, with its input written in another way. */
+async function startedAgain(orders: PaymentOrders, input: OrderInput<'withdraw'>): Promise<object> {
+  const { runId } = await orders.order(input.order.order_id).state();
+  const order = { ...input.order, amount: '12.5', wallet_memo: null } as never;
+  const handle = await orders.start('withdraw', { ...input, order, batchId: 'another' });
+  return { attached: handle.attached, sameRun: (await handle.state()).runId === runId };
+}
+
 /** How often a state changed before depends on look-ups. */
 const apartFromRevision = async (state: Promise<unknown>): Promise<unknown> =>
   JSON.parse(JSON.stringify(await state).replace(/"revision":\d+/g, '"revision":0'));
@@ -57,10 +71,13 @@ describe.concurrent('the double does as the library on a server:', () => {
     'an order from its start to its end',
     {
       created: { status: 'processing', wallet_to: '4111111111111111' },
+      final: { status: 'completed' },
       result: { outcome: 'completed', compensation: { policy: 'report', status: 'none' }, ...marks },
       state: { phase: 'done', revision: 3, decisions: [], ...marks },
+      open: false,
       attached: true,
       served: true,
+      decide: refused('decision', 'it has ended'),
     },
     ({ orders, input }) => ({
       created: async () => (await orders.create('withdraw', input('withdraw', 'life', marks))).order,
@@ -96,7 +113,14 @@ describe.concurrent('the double does as the library on a server:', () => {
 
   agrees(
     'another input under an id that is used',
-    { amount: error('ConflictError', { fields: ['order.amount'] }), type: error('ConflictError') },
+    {
+      first: { outcome: 'completed' },
+      amount: error('ConflictError', { fields: ['order.amount'] }),
+      type: error('ConflictError', { subject: 'order' }),
+      same: { attached: true, sameRun: true },
+      result: { outcome: 'completed' },
+      final: { status: 'completed' },
+    },
     ({ orders, input }) => {
       const first = input('withdraw', 'used');
       return {
@@ -104,8 +128,9 @@ describe.concurrent('the double does as the library on a server:', () => {
         amount: () => orders.start('withdraw', { ...first, order: { ...first.order, amount: '99' } } as never),
         options: () => orders.create('withdraw', { ...first, compensation: 'report', resend: 'never' }),
         type: () => orders.start('exchange', input('exchange', 'used')),
-        same: async () =>
-          (await orders.start('withdraw', { ...first, order: { ...first.order, amount: '12.5' } } as never)).attached,
+        same: () => startedAgain(orders, first),
+        result: () => orders.order('used').result({ until: 'parked' }),
+        final: () => orders.order('used').final(),
       };
     },
   );
@@ -122,6 +147,7 @@ describe.concurrent('the double does as the library on a server:', () => {
       internal: invalid('recovered'),
       time: invalid('timeoutMs'),
       filter: invalid('status'),
+      read: invalid('account'),
     },
     ({ orders, input }) => {
       const { order } = input('withdraw', 'bad');
@@ -149,7 +175,7 @@ describe.concurrent('the double does as the library on a server:', () => {
       created: error('FailedError', { type: 'OrderRejected' }),
       refused: { attached: true },
       again: { outcome: 'completed' },
-      twice: error('RefusedError', { request: 'again' }),
+      twice: { ...refused('again', 'ended completed'), undecided: false },
     },
     ({ orders, input }) => {
       const first = input('withdraw', 'rejected', { fate: REJECTED });
@@ -171,10 +197,20 @@ describe.concurrent('the double does as the library on a server:', () => {
 
   agrees(
     'bad input that only a worker sees',
-    { created: error('FailedError', { type: 'InvalidOrder', fields: [{ field: 'order.amount', reason: 'words' }] }) },
+    {
+      created: error('FailedError', {
+        subject: 'order',
+        type: 'InvalidOrder',
+        fields: [{ field: 'order.amount', reason: 'words' }],
+      }),
+      sent: 0,
+    },
     ({ orders, input }) => {
       const { order } = input('withdraw', 'too-small');
-      return { created: () => orders.create('withdraw', { order: { ...order, amount: '0.01' } as never }) };
+      return {
+        created: () => orders.create('withdraw', { order: { ...order, amount: '0.01' } as never }),
+        sent: async () => real.lab.sandbox.stats().createsByOrderId[order.order_id] ?? 0,
+      };
     },
   );
 
@@ -226,11 +262,14 @@ describe.concurrent('the double does as the library on a server:', () => {
   agrees(
     'decisions on an order that waits',
     {
+      until: { outcome: 'parked', state: { phase: 'parked', revision: 4 } },
       parked: { phase: 'parked', revision: 4, attention: { code: 'remainder', allowed: ['finish', 'accept'] } },
-      stale: error('RefusedError', { message: expect.stringContaining('revision 1 is stale') }),
-      other: error('RefusedError', { message: expect.stringContaining('not allowed') }),
+      stale: refused('decision', 'revision 1 is stale'),
+      other: refused('decision', 'not allowed'),
       finish: { phase: 'parked', decisions: [] },
+      untilEnd: { outcome: 'completed_partially' },
       result: { compensation: { status: 'done', order_id: 'decide.r1' }, decisions: [{ action: 'finish', by: 'ann' }] },
+      late: refused('decision', 'it has ended'),
     },
     ({ orders, input }) => {
       const handle = orders.order('decide');
@@ -247,6 +286,7 @@ describe.concurrent('the double does as the library on a server:', () => {
         way: () => decided(handle, 'finish', { kind: 'unexchanged' }),
         signature: () => decided(handle, 'finish', { signature: 'no' as never }),
         finish: () => decided(handle, 'finish'),
+        untilEnd: () => handle.result({ until: 'parked' }),
         result: () => handle.result(),
         late: () => handle.decide(late),
       };
@@ -315,8 +355,15 @@ describe.concurrent('the double does as the library on a server:', () => {
       created: { status: 'processing' },
       state: { phase: 'following', revision: 2 },
       waits: error('NotDecidedYetError'),
+      result300: error('NotDecidedYetError'),
+      until300: error('NotDecidedYetError', { kind: 'notDecidedYet' }),
+      open: true,
+      attached: { attached: true, sameRun: true },
       cancelled: { cancelRequested: true, phase: 'following' },
-      result: error('UnresolvedError', { closed: false }),
+      result: error('UnresolvedError', {
+        closed: false,
+        message: expect.stringContaining('ended without a verdict (by mistake). The order may exist'),
+      }),
     },
     ({ orders, input }) => {
       const handle = orders.order('open');
@@ -325,7 +372,9 @@ describe.concurrent('the double does as the library on a server:', () => {
         state: () => handle.state(),
         waits: () => handle.final({ timeoutMs: 300 }),
         result300: () => handle.result({ timeoutMs: 300 }),
+        until300: () => handle.result({ until: 'parked', timeoutMs: 300 }),
         open: () => handle.isOpen(),
+        attached: () => startedAgain(orders, input('withdraw', 'open', { fate: OPEN })),
         listed: async () => (await orders.list({ status: 'open' })).orders.filter(({ orderId }) => orderId === 'open'),
         undecided: () => handle.decide({ action: 'accept', by: 'ann', reason: 'why', revision: 2 }),
         again: () => orders.start('withdraw', input('withdraw', 'open', { fate: OPEN }), { again: true }),
@@ -346,14 +395,19 @@ describe.concurrent('the double does as the library on a server:', () => {
     },
   );
 
+  const UNKNOWN = error('UnknownIdError', { subject: 'order', id: 'nobody' });
   agrees(
     'ids that nobody used',
-    { result: error('UnknownIdError', { id: 'nobody' }), received: error('UnknownIdError', { subject: 'received' }) },
+    {
+      ...Object.fromEntries(['state', 'created', 'final', 'result', 'open', 'decide'].map((ask) => [ask, UNKNOWN])),
+      received: error('UnknownIdError', { subject: 'received' }),
+    },
     ({ orders }) => {
       const handle = orders.order('nobody');
       return {
         state: () => handle.state(),
         created: () => handle.created(),
+        final: () => handle.final(),
         result: () => handle.result({ timeoutMs: 300 }),
         open: () => handle.isOpen(),
         cancel: () => handle.cancel(),
@@ -419,10 +473,20 @@ describe.concurrent('the double does as the library on a server:', () => {
 
   agrees(
     'reads of the service',
-    { rates: { withdraw: { usd_card: expect.anything() } }, absent: error('FailedError', { type: 'ServiceRejected' }) },
+    {
+      rates: { withdraw: { usd_card: { min_amount_from: expect.any(String) } } },
+      balances: expect.arrayContaining(['usd']),
+      usd: { currency: 'usd', amount: 'string' },
+      status: [{ user_order_id: 'read' }, { user_order_id: 'read' }],
+      absent: error('FailedError', { type: 'ServiceRejected' }),
+    },
     ({ orders, input }) => ({
       rates: async () => ({ withdraw: { usd_card: (await orders.rates()).withdraw?.usd_card } }),
       balances: async () => Object.keys(await orders.balances()),
+      usd: async () => {
+        const usd = balanceIn(await orders.balances(), 'usd');
+        return { currency: usd?.currency, amount: typeof usd?.amount };
+      },
       status: async () => {
         const { handle, order } = await orders.create('exchange', input('exchange', 'read'));
         await handle.result();
