@@ -11,39 +11,7 @@ async function start(orderId: string, script?: string) {
   return fixture.orders.start('withdraw', payout(orderId, script));
 }
 
-async function ended(orderId: string) {
-  const handle = await start(orderId);
-  await end(fixture, orderId);
-  await handle.result();
-  return handle;
-}
-
-const decision = { action: 'close-absent', by: 'test', reason: 'looked it up', revision: 3 } as const;
-
 describe('an open order', () => {
-  it('shows its state', async () => {
-    await start('open-1');
-    expect(await fixture.orders.order('open-1').state()).toMatchObject({ phase: 'following', revision: 3 });
-  });
-
-  it('gives the created order before it is final', async () => {
-    expect(await (await start('open-2')).created()).toMatchObject({ status: 'new' });
-  });
-
-  it('gives the final order and the result once it has ended', async () => {
-    const handle = await start('open-3');
-    const [final, result] = [handle.final(), handle.result()];
-    await end(fixture, 'open-3');
-    expect(await final).toMatchObject({ status: 'completed' });
-    expect(await result).toMatchObject({ outcome: 'completed' });
-  });
-
-  it.each(['final', 'result'] as const)('tells a caller of %s whose time is over that it goes on', async (wait) => {
-    const handle = await start(`open-4-${wait}`);
-    await expect(handle[wait]({ timeoutMs: 500 })).rejects.toMatchObject({ name: 'NotDecidedYetError' });
-    expect(await handle.isOpen()).toBe(true);
-  });
-
   it('whose workflow ends while a caller waits for the created order still answers that caller', async () => {
     const handle = await start('open-5', 'never-created');
     const created = handle.created();
@@ -64,32 +32,6 @@ describe('an open order', () => {
       await sleep(20);
     }
     expect(await created).toMatchObject({ user_order_id: 'open-7' });
-  });
-
-  it('that is terminated is never called failed', async () => {
-    const handle = await start('open-6');
-    await fixture.namespace.client.workflow.getHandle(handle.workflowId).terminate('by mistake');
-    await expect(handle.result()).rejects.toThrow(/ended without a verdict \(by mistake\)\. The order may exist/);
-  });
-});
-
-describe('a closed order', () => {
-  it('still answers state, created, final and result', async () => {
-    const handle = await ended('closed-1');
-    expect(await handle.state()).toMatchObject({ revision: 3 });
-    expect(await handle.created()).toMatchObject({ status: 'completed' });
-    expect(await handle.final()).toMatchObject({ status: 'completed' });
-    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
-  });
-
-  it('refuses decisions', async () => {
-    const handle = await ended('closed-2');
-    await expect(handle.decide(decision)).rejects.toMatchObject({
-      name: 'RefusedError',
-      subject: 'order',
-      request: 'decision',
-      message: expect.stringContaining('it has ended'),
-    });
   });
 });
 
@@ -175,53 +117,11 @@ describe('the result of an order that this caller started', () => {
 });
 
 describe('an order nobody started', () => {
-  it.each(['state', 'created', 'final', 'result', 'isOpen', 'decide'] as const)('is unknown to %s', async (ask) => {
-    const handle = fixture.orders.order('never-started');
-    await expect(ask === 'decide' ? handle.decide(decision) : handle[ask]()).rejects.toMatchObject({
-      name: 'UnknownIdError',
-      subject: 'order',
-    });
-  });
-
   it('is not the one of the same id in another account', async () => {
     await start('mine-1');
     await expect(fixture.orders.order('mine-1', { account: 'other' }).state()).rejects.toMatchObject({
       name: 'UnknownIdError',
       subject: 'order',
     });
-  });
-});
-
-describe('a parked order', () => {
-  it('refuses a decision on a stale revision with the reason, and stays parked', async () => {
-    const handle = await start('parked-1', 'parks');
-    await expect(handle.decide({ ...decision, revision: 2 })).rejects.toMatchObject({
-      name: 'RefusedError',
-      subject: 'order',
-      request: 'decision',
-      message: expect.stringContaining('revision 2 is stale'),
-    });
-    expect(await handle.state()).toMatchObject({ phase: 'parked' });
-  });
-
-  it('takes a decision on the revision shown', async () => {
-    const handle = await start('parked-2', 'parks');
-    expect(await handle.decide(decision)).toMatchObject({ phase: 'following' });
-    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
-  });
-});
-
-describe('a wait until a person has to decide', () => {
-  it('ends with the state of a parked order, and with the result once somebody has decided', async () => {
-    const handle = await start('until-1', 'parks');
-    const parked = await handle.result({ until: 'parked' });
-    expect(parked).toMatchObject({ outcome: 'parked', state: { phase: 'parked', revision: 3 } });
-    await handle.decide({ action: 'close-absent', by: 'ann', reason: 'looked it up', revision: 3 });
-    expect(await handle.result({ until: 'parked' })).toMatchObject({ outcome: 'completed' });
-  });
-
-  it('keeps its limit', async () => {
-    const handle = await start('until-2');
-    await expect(handle.result({ until: 'parked', timeoutMs: 500 })).rejects.toMatchObject({ kind: 'notDecidedYet' });
   });
 });

@@ -5,23 +5,20 @@ import {
   defineSignal,
   defineUpdate,
   setHandler,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import { searchAttribute } from '../../src/contract/names.js';
 import type { OrderInput, OrderResult } from '../../src/contract/order/input-and-result.js';
-import type { Decision, OrderState } from '../../src/contract/order/messages.js';
+import type { OrderState } from '../../src/contract/order/messages.js';
 import type { Order } from '../../src/contract/service-objects.js';
 
 /**
  * Order workflows reduced to their messages: the description of the order says what becomes of it. `never-created`,
- * `fails:<type>`, `fails-invalid`, `parks`, `ends-when-asked` (in the very task that carries the question); otherwise the order exists at once and ends with the signal `end`.
+ * `fails:<type>`, `fails-invalid`, `ends-when-asked` (in the very task that carries the question); otherwise the order exists at once and ends with the signal `end`.
  */
 
 const orderState = defineQuery<OrderState>('orderState');
 const created = defineUpdate<Order>('created');
 const final = defineUpdate<Order>('final');
-const decide = defineUpdate<OrderState, [Decision]>('decide');
 const end = defineSignal('end');
 
 /** Keeps the workflow task busy for some tenths of a second, so that messages come in meanwhile. */
@@ -42,17 +39,13 @@ function failureOf(script: string, type: string): ApplicationFailure | undefined
 async function order(input: OrderInput): Promise<OrderResult> {
   const [script = '', failure = ''] = (input.order.description ?? '').split(':');
   let ended = false;
-  let decided = false;
   const state = (): OrderState => ({
-    phase: script === 'parks' && !decided ? 'parked' : 'following',
+    phase: 'following',
     revision: 3,
     runId: workflowInfo().runId,
     status: 'processing',
     order: orderOf(input, 'processing'),
     waitingFor: 'the signal `end`',
-    ...(script === 'parks' && {
-      attention: { code: 'uncertain-create', reason: 'outcome unknown', since: 'now', allowed: ['close-absent'] },
-    }),
     decisions: [],
     lastLookupAt: null,
   });
@@ -60,7 +53,6 @@ async function order(input: OrderInput): Promise<OrderResult> {
   setHandler(end, () => {
     ended = true;
   });
-  if (script === 'parks') upsertSearchAttributes([{ key: searchAttribute.needsAttention, value: true }]);
   const reason = failureOf(script, failure);
   setHandler(created, async () => {
     if (script === 'never-created') await condition(() => false);
@@ -76,19 +68,6 @@ async function order(input: OrderInput): Promise<OrderResult> {
     await condition(() => ended);
     return orderOf(input, 'completed');
   });
-  setHandler(
-    decide,
-    () => {
-      decided = true;
-      ended = true;
-      return state();
-    },
-    {
-      validator: ({ revision }) => {
-        if (revision !== 3) throw ApplicationFailure.nonRetryable(`revision ${revision} is stale`);
-      },
-    },
-  );
   if (reason) throw reason;
   await condition(() => ended);
   return { outcome: 'completed', order: orderOf(input, 'completed'), adopted: false };
