@@ -25,7 +25,8 @@ describe('create', () => {
   it('by many callers at once executes one order and is one update in the history', async () => {
     const orderId = newOrderId('client-crowd');
     const input = orderInput('withdraw', orderId);
-    const created = await Promise.all(Array.from({ length: 8 }, () => lab.orders.create('withdraw', input)));
+    const created = await Promise.all(Array.from({ length: 20 }, () => lab.orders.create('withdraw', input)));
+    expect(created.filter(({ handle }) => !handle.attached)).toHaveLength(1);
     expect(new Set(created.map(({ order }) => order.order_uuid)).size).toBe(1);
     await lab.orders.order(orderId).result();
     expect(executed(orderId)).toBe(1);
@@ -42,44 +43,9 @@ describe('create', () => {
     expect((await lab.orders.create('exchange', input)).order).toEqual(order);
     expect(heardOf(handle.orderId)).toBe(requests);
   });
-
-  it('rejects with the bad field that only the rates can tell', async () => {
-    const input = orderInput('withdraw', newOrderId('client-rates'));
-    input.order.amount = '0.01';
-    await expect(lab.orders.create('withdraw', input)).rejects.toMatchObject({
-      name: 'FailedError',
-      subject: 'order',
-      type: 'InvalidOrder',
-      fields: [{ field: 'order.amount', reason: expect.any(String) }],
-    });
-    expect(lab.sandbox.stats().createsByOrderId[input.order.order_id]).toBeUndefined();
-  });
-});
-
-describe('an id that is used', () => {
-  it('with another input is a conflict naming the fields, and the service hears nothing', async () => {
-    const first = orderInput('withdraw', newOrderId('client-conflict'));
-    await (await lab.orders.start('withdraw', first)).result();
-    const requests = heardOf(first.order.order_id);
-    const other = { ...first, order: { ...first.order, amount: '99' } };
-    for (const attempt of ['start', 'create'] as const) {
-      await expect(lab.orders[attempt]('withdraw', other)).rejects.toMatchObject({
-        name: 'ConflictError',
-        subject: 'order',
-        fields: ['order.amount'],
-      });
-    }
-    expect(heardOf(first.order.order_id)).toBe(requests);
-  });
 });
 
 describe('signed reads through a worker', () => {
-  it('bring rates and balances', async () => {
-    const rates = await lab.orders.rates();
-    expect(rates.withdraw?.usd_card).toMatchObject({ min_amount_from: expect.any(String) });
-    expect((await lab.orders.balances()).usd).toMatchObject({ currency: 'usd', amount: expect.any(String) });
-  });
-
   it('bring orders by status and list', async () => {
     const { handle, order } = await lab.orders.create('exchange', orderInput('exchange', newOrderId('client-read')));
     await handle.result();
@@ -105,12 +71,6 @@ describe('signed reads through a worker', () => {
       fields: [{ field: expect.stringContaining(field), reason: expect.any(String) }],
     });
     expect(lab.sandbox.requests().filter(({ path }) => path.endsWith('/list'))).toHaveLength(requests);
-  });
-
-  it('say that the service refuses, and refuse an account that cannot be one', async () => {
-    const unknown = lab.orders.orderStatus({ order_id: newOrderId('never-created') });
-    await expect(unknown).rejects.toMatchObject({ name: 'FailedError', type: 'ServiceRejected' });
-    await expect(lab.orders.rates('Shop!')).rejects.toMatchObject({ name: 'InvalidInputError' });
   });
 
   it('refuse both or neither of order_id and order_uuid', async () => {

@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { ConflictError, InvalidInputError, RefusedError } from '../../src/client/errors.js';
+import { ConflictError, InvalidInputError } from '../../src/client/errors.js';
 import { readFirstInput } from '../../src/client/history.js';
 import type { OrderFailure } from '../../src/contract/failures.js';
 import { searchAttribute } from '../../src/contract/names.js';
-import { end, payout, useClient } from './client.fixture.js';
+import { payout, useClient } from './client.fixture.js';
 
 const fixture = useClient();
 
 const describeOrder = (orderId: string) =>
   fixture.namespace.client.workflow.getHandle(`order:default:${orderId}`).describe();
-
-const runIdOf = async (orderId: string): Promise<string> => (await describeOrder(orderId)).runId;
 
 describe('a fresh start', () => {
   it('carries its search attributes, summary and priority', async () => {
@@ -40,56 +38,6 @@ describe('a fresh start', () => {
       'order.currency',
     ]);
     await expect(describeOrder('bad-1')).rejects.toThrow();
-  });
-});
-
-describe('a second start of the same id', () => {
-  it('attaches to the open run when the input says the same', async () => {
-    await fixture.orders.start('withdraw', payout('twice-1'));
-    const runId = await runIdOf('twice-1');
-    const same = payout('twice-1');
-    Object.assign(same.order, { amount: '12.5', wallet_memo: null });
-    expect(await fixture.orders.start('withdraw', { ...same, batchId: 'another' })).toMatchObject({ attached: true });
-    expect(await runIdOf('twice-1')).toBe(runId);
-  });
-
-  it('attaches to a closed run and starts nothing', async () => {
-    const handle = await fixture.orders.start('withdraw', payout('twice-2'));
-    await end(fixture, 'twice-2');
-    await handle.result();
-    const runId = await runIdOf('twice-2');
-    const again = await fixture.orders.start('withdraw', payout('twice-2'));
-    expect(await again.result()).toMatchObject({ outcome: 'completed' });
-    expect(await runIdOf('twice-2')).toBe(runId);
-  });
-
-  it('is a conflict that names the differing fields, and no values', async () => {
-    await fixture.orders.start('withdraw', payout('conflict-1'));
-    const other = payout('conflict-1');
-    Object.assign(other.order, { amount: '13', wallet: '5555555555554444' });
-    const conflict = await fixture.orders
-      .start('withdraw', { ...other, compensation: 'report' })
-      .catch((error: unknown) => error);
-    expect(conflict).toBeInstanceOf(ConflictError);
-    expect((conflict as ConflictError).fields.toSorted()).toEqual(['compensation', 'order.amount', 'order.wallet']);
-    expect(String(conflict)).not.toContain('4444');
-  });
-
-  it('is a conflict when it is of another type', async () => {
-    await fixture.orders.start('withdraw', payout('conflict-2'));
-    const deposit = { order: { order_id: 'conflict-2', currency: 'usd', network: 'card', amount: '12.50' } };
-    await expect(fixture.orders.start('deposit', deposit)).rejects.toMatchObject({
-      name: 'ConflictError',
-      subject: 'order',
-      fields: expect.arrayContaining(['order_type']),
-    });
-  });
-
-  it('by twenty callers at once runs one workflow', async () => {
-    const started = await Promise.all(
-      Array.from({ length: 20 }, () => fixture.orders.start('withdraw', payout('crowd-1'))),
-    );
-    expect(started.filter(({ attached }) => !attached)).toHaveLength(1);
   });
 });
 
@@ -148,17 +96,6 @@ describe('again', () => {
     });
   });
 
-  it('is refused after an order that exists', async () => {
-    const handle = await fixture.orders.start('withdraw', payout('again-4'));
-    await end(fixture, 'again-4');
-    await handle.result();
-    const refused = await fixture.orders
-      .start('withdraw', payout('again-4'), { again: true })
-      .catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(RefusedError);
-    expect(refused).toMatchObject({ undecided: false, message: expect.stringContaining('ended completed') });
-  });
-
   it('is refused after a terminated run: its order may exist', async () => {
     await fixture.orders.start('withdraw', payout('again-5'));
     await fixture.namespace.client.workflow.getHandle('order:default:again-5').terminate('by mistake');
@@ -194,17 +131,6 @@ describe('a start that may repeat an order', () => {
 });
 
 describe('create', () => {
-  it('starts an order and returns it as created', async () => {
-    const { handle, order } = await fixture.orders.create('withdraw', payout('create-1'));
-    expect(handle.orderId).toBe('create-1');
-    expect(order).toMatchObject({ order_uuid: 'uuid-create-1', status: 'new' });
-  });
-
-  it('returns the same order to everybody who asks, at the price of one update', async () => {
-    await Promise.all(Array.from({ length: 10 }, () => fixture.orders.create('withdraw', payout('create-2'))));
-    expect((await describeOrder('create-2')).historyLength).toBeLessThan(12);
-  });
-
   it('shows a conflict at once, although the other order is never created', async () => {
     await fixture.orders.start('withdraw', payout('create-4', 'never-created'));
     await expect(fixture.orders.create('withdraw', payout('create-4'))).rejects.toBeInstanceOf(ConflictError);

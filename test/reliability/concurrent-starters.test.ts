@@ -19,7 +19,7 @@ async function startAsCaller(caller: number, orderId: string) {
 test(`${STARTERS} callers start one id at once: one create, one order for all of them`, async () => {
   const orderId = newOrderId('crowd');
   const started = await Promise.all(Array.from({ length: STARTERS }, (_, caller) => startAsCaller(caller, orderId)));
-  expect(started).toHaveLength(STARTERS);
+  expect(started.filter(({ handle }) => !handle.attached)).toHaveLength(1);
   expect(new Set(started.map(({ order }) => order.order_uuid)).size).toBe(1);
   const [{ handle } = { handle: undefined }] = started;
   expect(await handle?.result()).toMatchObject({ outcome: 'completed', adopted: false });

@@ -41,18 +41,12 @@ describe.concurrent('a caller', () => {
     await expect(lab.orders.create('deposit', input)).rejects.toMatchObject({ type: 'OrderRejected' });
   });
 
-  test('starts one order, however often it is started at the same time', async () => {
-    const orderId = newOrderId('parallel');
-    const handles = await Promise.all(Array.from({ length: 100 }, () => start(orderId)));
-    expect(handles.filter(({ attached }) => !attached)).toHaveLength(1);
-    const results = await Promise.all(handles.slice(0, 10).map((handle) => handle.result()));
-    expect(new Set(results.map(({ order }) => order.order_uuid)).size).toBe(1);
-    expect(serviceView(lab, orderId)).toEqual({ creates: 1, executed: 1, blindCreates: 0 });
-  });
-
   test('is refused another input under the same id, by the names of its fields, and nothing is sent', async () => {
     const orderId = newOrderId('conflict');
-    await (await start(orderId)).result();
+    const handle = await start(orderId);
+    await handle.result();
+    // Nobody asked for it while it was open.
+    expect(await handle.created()).toMatchObject({ status: 'completed' });
     // Look-ups that were under way when the order ended may still come.
     const requests = () => lab.requestsOf(orderId).filter((path) => !/\/(status|list)$/.test(path));
     const before = requests();
@@ -63,7 +57,9 @@ describe.concurrent('a caller', () => {
       subject: 'order',
       fields: ['order.wallet', 'order.amount', 'compensation'],
     };
-    await expect(lab.orders.start('withdraw', other)).rejects.toMatchObject(refused);
+    const conflict = await lab.orders.start('withdraw', other).catch((error: unknown) => error);
+    expect(conflict).toMatchObject(refused);
+    expect(String(conflict)).not.toContain('4444');
     await expect(lab.orders.create('withdraw', other)).rejects.toMatchObject(refused);
     const otherType = orderInput('exchange', orderId);
     await expect(lab.orders.start('exchange', otherType)).rejects.toMatchObject({
@@ -92,15 +88,6 @@ describe.concurrent("a parked order (resend 'never', absent after an unclear cre
   const NOT_EXECUTED = 'create=500-before';
   /** Executed, and shown by neither operation until each was asked eight times: more often than before parking. */
   const HIDDEN = 'create=500 list=unseen list_times=8 status=unseen status_times=8 callback=drop';
-
-  test('ends as OrderAbsent after the decision to close it, once absence was proven again', async () => {
-    const handle = await park('close', NOT_EXECUTED);
-    const before = lab.requestsOf(handle.orderId).length;
-    await decide(handle, { action: 'close-absent' });
-    await expect(handle.result()).rejects.toMatchObject({ name: 'FailedError', subject: 'order', type: 'OrderAbsent' });
-    expect(lab.requestsOf(handle.orderId).length - before).toBeGreaterThanOrEqual(6);
-    expect(serviceView(lab, handle.orderId)).toEqual({ creates: 1, executed: 0, blindCreates: 0 });
-  });
 
   test('is not closed as absent when it turns out to exist', async () => {
     const handle = await park('exists', HIDDEN);
