@@ -4,7 +4,7 @@ import { PaymentOrders } from '../../src/client.js';
 import { ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
 import type { OrderInput } from '../../src/contract/order/input-and-result.js';
 import { testWorkflowBundle } from '../support/bundle-once.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
+import { type TestNamespace, useNamespace } from '../support/temporal.js';
 
 /** The library on a namespace of its own, with a worker that runs the scripted workflows of ./fixtures. */
 export interface ClientFixture {
@@ -30,21 +30,14 @@ async function startWorker({ nativeConnection, namespace }: TestNamespace): Prom
 
 /** Sets the fixture up for a test file; with a worker unless `withWorker` is false. */
 export function useClient({ withWorker = true } = {}): ClientFixture {
-  const fixture = {} as ClientFixture;
+  const namespace = useNamespace();
+  const fixture = { namespace, startWorker: () => startWorker(namespace) } as ClientFixture;
   let stop = async (): Promise<void> => {};
   beforeAll(async () => {
-    const namespace = await createTestNamespace();
-    Object.assign(fixture, {
-      namespace,
-      orders: new PaymentOrders(namespace.client),
-      startWorker: () => startWorker(namespace),
-    });
+    fixture.orders = new PaymentOrders(namespace.client);
     if (withWorker) stop = await startWorker(namespace);
   });
-  afterAll(async () => {
-    await stop();
-    await fixture.namespace.close();
-  });
+  afterAll(() => stop());
   return fixture;
 }
 

@@ -1,16 +1,14 @@
 import { ScheduleNotFoundError } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { ScheduleInput } from '../../src/client/batch/schedule-spec.js';
 import { PaymentOrders } from '../../src/client.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
+import { useNamespace } from '../support/temporal.js';
 
-let namespace: TestNamespace;
+const namespace = useNamespace();
 let orders: PaymentOrders;
-beforeAll(async () => {
-  namespace = await createTestNamespace();
+beforeAll(() => {
   orders = new PaymentOrders(namespace.client);
 });
-afterAll(() => namespace?.close());
 
 const input = (plan: string, change: Partial<ScheduleInput> = {}): ScheduleInput => ({
   plan,

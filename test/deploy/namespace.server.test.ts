@@ -2,19 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { delimiter, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findTemporalCli } from '../../scripts/temporal/find-cli.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
+import { useNamespace } from '../support/temporal.js';
 
 const SCRIPT = fileURLToPath(new URL('../../deploy/temporal/set-up-namespace.sh', import.meta.url));
 const THIRTY_DAYS_S = 30 * 24 * 3600;
 
-let temporal: TestNamespace;
-beforeAll(async () => {
-  temporal = await createTestNamespace();
-});
-afterAll(() => temporal.close());
+const temporal = useNamespace();
 
 test('the set-up makes a namespace that keeps closed orders for 30 days and has every search attribute, and may run again', async () => {
   const cli = await findTemporalCli(() => undefined);

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../scripts/temporal/dev-server.js';
-import { createTestNamespace, encryptedWorkflowBundle, type TestNamespace } from '../support/temporal.js';
+import { newFolder } from '../support/batch-files.js';
+import { encryptedWorkflowBundle, useNamespace } from '../support/temporal.js';
 import { type Env, endProcesses, startProcess, startSandboxProcess, temporalEnv } from '../worker/process.fixture.js';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
@@ -18,20 +18,12 @@ const SECRETS: Record<string, string> = {
   'api-keys.json': JSON.stringify([{ name: 'shop', sha256: randomBytes(32).toString('hex'), verbs: ['start'] }]),
 };
 
-let temporal: TestNamespace;
-let folder: string;
+const folder = newFolder(afterAll);
+const temporal = useNamespace();
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'payment-orders-units-'));
-  [temporal] = await Promise.all([createTestNamespace(), encryptedWorkflowBundle('required')]);
-});
+beforeAll(async () => void (await encryptedWorkflowBundle('required')));
 
 afterEach(endProcesses);
-
-afterAll(async () => {
-  await temporal.close();
-  await rm(folder, { recursive: true, force: true });
-});
 
 /** Does what systemd does with a unit before it starts the command, with its folders in `folder`. */
 async function prepare(name: string): Promise<{ entry: string; args: string[]; env: Env; signal: NodeJS.Signals }> {

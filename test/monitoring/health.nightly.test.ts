@@ -1,33 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { type DevServer, startDevServer } from '../../scripts/temporal/dev-server.js';
 import { PaymentOrders } from '../../src/client.js';
 import { ENCRYPTION_KEY } from '../config/config.fixture.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
 import {
-  endProcesses,
   type Process,
   receiverEnv,
   startProcess,
   startSandboxProcess,
   temporalEnv,
+  useProcesses,
   workerEnv,
 } from '../worker/process.fixture.js';
 
 const NO_SERVICE = 'http://127.0.0.1:9';
 const METRICS = { METRICS_ADDRESS: '127.0.0.1:0' };
 
-let temporal: TestNamespace;
-beforeAll(async () => {
-  temporal = await createTestNamespace();
-});
-afterAll(async () => {
-  await endProcesses();
-  await temporal?.close();
-});
+const temporal = useProcesses();
 
 const statusOf = async (url: string): Promise<number> => (await fetch(url)).status;
 

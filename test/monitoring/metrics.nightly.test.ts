@@ -1,32 +1,25 @@
 import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
 import type { PayloadCodec, SearchAttributePair } from '@temporalio/common';
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
 import { ATTENTION_CODES } from '../../src/contract/attention.js';
 import { orderWorkflowId, searchAttribute } from '../../src/contract/names.js';
 import { countVisible } from '../../src/monitoring/visibility.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
+import { createTestNamespace } from '../support/temporal.js';
 import {
-  endProcesses,
   receiverEnv,
   startProcess,
   startSandboxProcess,
   temporalEnv,
+  useProcesses,
   workerEnv,
 } from '../worker/process.fixture.js';
 import { misnamed, parsed, scrape, sumOf } from './scrape.fixture.js';
 
-let temporal: TestNamespace;
-beforeAll(async () => {
-  temporal = await createTestNamespace();
-});
-afterAll(async () => {
-  await endProcesses();
-  await temporal?.close();
-});
+const temporal = useProcesses();
 
 test('one scrape of a worker shows what the SDK counts and what became of orders, creates and requests', async () => {
   const env = { ...temporalEnv(temporal), METRICS_ADDRESS: '127.0.0.1:0' };

@@ -8,21 +8,19 @@ import { startMonitoring } from '../../src/monitoring/server.js';
 import { findingsOf } from '../../src/preflight/checks.js';
 import { keepChecking } from '../../src/preflight/start.js';
 import { openAccounts } from '../../src/worker/accounts.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
+import { useNamespace } from '../support/temporal.js';
 import { openRotatedKeys, type RotatedKeys } from '../worker/rotated-keys.fixture.js';
 
-let temporal: TestNamespace;
+const temporal = useNamespace();
 let sandbox: Sandbox;
 let service: RotatedKeys;
 beforeAll(async () => {
-  temporal = await createTestNamespace();
   sandbox = await startSandbox();
   service = await openRotatedKeys();
 });
 afterAll(async () => {
   await service?.close();
   await sandbox?.close();
-  await temporal?.close();
 });
 
 /** Checks a worker's settings five times a second, over the connection that its workers have, and serves what is found. */

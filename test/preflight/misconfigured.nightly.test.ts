@@ -1,31 +1,34 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer, request, type Server } from 'node:http';
 import { type AddressInfo, createServer, type Server as TcpServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../scripts/temporal/dev-server.js';
+import { newFolder } from '../support/batch-files.js';
 import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
 import {
   type Env,
-  endProcesses,
   receiverEnv,
   startProcess,
   startSandboxProcess,
   temporalEnv,
+  useProcesses,
   workerEnv,
 } from '../worker/process.fixture.js';
 
 /** What every misconfiguration must be told within. */
 const LIMIT_MS = 10_000;
 
-let temporal: TestNamespace;
-let service: string;
-let top: string;
+const top = newFolder(afterAll);
 const servers: (Server | TcpServer)[] = [];
+afterAll(() => {
+  for (const server of servers) server.close();
+});
+const temporal = useProcesses();
+let service: string;
 
 const urlOf = (server: Server | TcpServer): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
@@ -69,16 +72,8 @@ async function readyNamespace(days = 30): Promise<TestNamespace> {
 const at = (namespace: string): Env => temporalEnv({ address: temporal.address, namespace });
 
 beforeAll(async () => {
-  temporal = await createTestNamespace();
   await keepFor(temporal.namespace, 30);
   ({ service } = await startSandboxProcess());
-  top = await mkdtemp(join(tmpdir(), 'preflight-'));
-});
-afterAll(async () => {
-  await endProcesses();
-  for (const server of servers) server.close();
-  await temporal?.close();
-  await rm(top, { recursive: true, force: true });
 });
 
 /** A worker's environment that nothing is wrong with. */

@@ -1,28 +1,20 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startFront } from '../../sandbox/front.js';
 import { type Sandbox, startSandbox } from '../../sandbox/index.js';
 import { PaymentOrders } from '../../src/client.js';
+import { newFolder } from '../support/batch-files.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
-import { accountsEnv, type Env, endProcesses, startProcess, temporalEnv } from '../worker/process.fixture.js';
+import { accountsEnv, type Env, startProcess, temporalEnv, useProcesses } from '../worker/process.fixture.js';
 
-let temporal: TestNamespace;
-let top: string;
+const top = newFolder(afterAll);
+const temporal = useProcesses();
 beforeAll(async () => {
-  temporal = await createTestNamespace();
   const config = { workflowExecutionRetentionTtl: msToTs(30 * 86_400_000) };
   await temporal.client.workflowService.updateNamespace({ namespace: temporal.namespace, config });
-  top = await mkdtemp(join(tmpdir(), 'silent-'));
-});
-afterAll(async () => {
-  await endProcesses();
-  await temporal?.close();
-  await rm(top, { recursive: true, force: true });
 });
 
 /** Opens a service with two keys of its merchants, and writes the accounts file that names them. */

@@ -1,12 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { ATTACKS, type AttackName } from '../../bench/receiver-attacks/attacks.js';
 import { findNginx, startNginx } from '../../bench/receiver-attacks/nginx.js';
 import { besiege, TOKEN_KEY } from '../../bench/receiver-attacks/siege.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
-import { endProcesses, receiverEnv, startProcess, temporalEnv } from '../worker/process.fixture.js';
+import { receiverEnv, startProcess, temporalEnv, useProcesses } from '../worker/process.fixture.js';
 
 /** What has to hold for genuine callbacks, whatever else comes. */
 const MIN_ANSWERED_SHARE = 0.99;
@@ -20,14 +19,7 @@ const [SECONDS, PER_SECOND] = [5, 20];
 
 const attacks = Object.keys(ATTACKS) as AttackName[];
 
-let temporal: TestNamespace;
-beforeAll(async () => {
-  temporal = await createTestNamespace();
-});
-afterAll(async () => {
-  await endProcesses();
-  await temporal?.close();
-});
+const temporal = useProcesses();
 
 /** A receiver process of its own, so that memory and allowances are of one attack alone. */
 async function startReceiver(): Promise<{ url: string; pid: number }> {

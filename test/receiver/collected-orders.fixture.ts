@@ -3,16 +3,15 @@ import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll } from 'vitest';
 import { orderWorkflowId } from '../../src/contract/names.js';
 import { testWorkflowBundle } from '../support/bundle-once.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
+import { useNamespace } from '../support/temporal.js';
 import type { collectSignals } from './collect-signals.fixture.js';
 
 /** For the tests of a file: a namespace whose orders are stand-ins that collect the hints of their callbacks. */
 export function collectedOrders() {
-  let temporal: TestNamespace;
+  const temporal = useNamespace();
   let worker: Worker;
   let workerEnd: Promise<void>;
   beforeAll(async () => {
-    temporal = await createTestNamespace();
     worker = await Worker.create({
       connection: temporal.nativeConnection,
       namespace: temporal.namespace,
@@ -24,7 +23,6 @@ export function collectedOrders() {
   afterAll(async () => {
     worker?.shutdown();
     await workerEnd;
-    await temporal?.close();
   });
   const start = (
     orderId: string,

@@ -2,19 +2,13 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type GrpcGate, openGrpcGate } from '../../scripts/temporal/grpc-gate.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
-import { endProcesses, startProcess, temporalEnv } from '../worker/process.fixture.js';
+import { startProcess, temporalEnv, useProcesses } from '../worker/process.fixture.js';
 
-let temporal: TestNamespace;
 let gate: GrpcGate;
+afterAll(() => gate?.close());
+const temporal = useProcesses();
 beforeAll(async () => {
-  temporal = await createTestNamespace();
   gate = await openGrpcGate(temporal.address);
-});
-afterAll(async () => {
-  await endProcesses();
-  gate?.close();
-  await temporal?.close();
 });
 
 test.for<[signal: 'SIGINT' | 'SIGTERM', options: string[], losesAnswersOf: string | undefined, says: string]>([

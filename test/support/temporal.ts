@@ -13,7 +13,7 @@ import {
   type WorkflowBundlePath,
 } from '@temporalio/worker';
 import { register } from 'tsx/cjs/api';
-import { inject } from 'vitest';
+import { afterAll, beforeAll, inject } from 'vitest';
 import { impatientBundle } from '../../scripts/replay/impatient-bundle.js';
 import { registerSearchAttributes } from '../../scripts/temporal/search-attributes.js';
 import { bundleWorkflows } from '../../src/bundle/bundle.js';
@@ -49,6 +49,14 @@ export async function createTestNamespace({ address, dataConverter }: NamespaceO
   // The client's connection stays: the SDK repeats calls that a test left under way, and on a closed one it throws where nobody can catch it.
   const close = (): Promise<void> => nativeConnection.close();
   return { address: options.address, namespace, client, nativeConnection, close };
+}
+
+/** Sets a namespace up for a test file. It closes after every `afterAll` that is defined later. */
+export function useNamespace(): TestNamespace {
+  const temporal = {} as TestNamespace;
+  beforeAll(async () => void Object.assign(temporal, await createTestNamespace()));
+  afterAll(() => temporal.close?.());
+  return temporal;
 }
 
 /** Keeps the workers' expected warnings (failed orders, thousands of repeated activities) out of the test output. Call it before anything else starts the SDK's runtime. */

@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
-import { createTestNamespace, encryptedWorkflowBundle, type TestNamespace } from '../support/temporal.js';
+import { encryptedWorkflowBundle } from '../support/temporal.js';
 import {
-  endProcesses,
   receiverEnv,
   startProcess,
   startSandboxProcess,
   temporalEnv,
+  useProcesses,
   workerEnv,
 } from '../worker/process.fixture.js';
 import { foundIn, keyOf, readStoredBytes } from './stored-bytes.fixture.js';
@@ -17,16 +17,9 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const KEYS = { PAYLOAD_ENCRYPTION_KEYS: `2026-11:${keyOf('a').key.export().toString('base64')}` };
 
-let temporal: TestNamespace;
-beforeAll(async () => {
-  temporal = await createTestNamespace();
-  // For the worker process, which would bundle for itself.
-  await encryptedWorkflowBundle();
-});
-afterAll(async () => {
-  await endProcesses();
-  await temporal?.close();
-});
+const temporal = useProcesses();
+// For the worker process, which would bundle for itself.
+beforeAll(async () => void (await encryptedWorkflowBundle()));
 
 describe('worker, receiver, starter and codec endpoint with a key', () => {
   test('bring an order to its end, and only the endpoint shows what Temporal stores', async () => {

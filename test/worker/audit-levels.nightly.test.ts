@@ -1,26 +1,16 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
+import { newFolder } from '../support/batch-files.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
 import { runStarterAlone } from '../support/run-starter.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
-import { endProcesses, startProcess, startSandboxProcess, temporalEnv, workerEnv } from './process.fixture.js';
+import { startProcess, startSandboxProcess, temporalEnv, useProcesses, workerEnv } from './process.fixture.js';
 
-let temporal: TestNamespace;
-let folder: string;
-beforeAll(async () => {
-  temporal = await createTestNamespace();
-  folder = await mkdtemp(join(tmpdir(), 'audit-levels-'));
-});
-afterAll(async () => {
-  await endProcesses();
-  await temporal?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = newFolder(afterAll);
+const temporal = useProcesses();
 
 test.for(['debug', 'warn', 'error'])('LOG_LEVEL=%s logs every line of the audit record', async (level) => {
   const { service } = await startSandboxProcess();

@@ -1,13 +1,12 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import { PaymentOrders } from '../../src/client.js';
+import { newFolder } from '../support/batch-files.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
-import { endProcesses, startProcess, startSandboxProcess, temporalEnv, workerEnv } from './process.fixture.js';
+import { startProcess, startSandboxProcess, temporalEnv, useProcesses, workerEnv } from './process.fixture.js';
 
 // An attempt whose worker was killed is given up after 60 s.
 vi.setConfig({ testTimeout: 280_000 });
@@ -17,19 +16,9 @@ const ORDERS = 36;
 const PARKED = { marker: 'create=500-before', resend: 'never' } as const;
 const isDecided = (index: number): boolean => index % 3 === 0;
 
-let temporal: TestNamespace;
-let top: string;
-let folder: string;
-beforeAll(async () => {
-  temporal = await createTestNamespace();
-  top = await mkdtemp(join(tmpdir(), 'audit-processes-'));
-  folder = join(top, 'audit');
-});
-afterAll(async () => {
-  await endProcesses();
-  await temporal?.close();
-  await rm(top, { recursive: true, force: true });
-});
+const top = newFolder(afterAll);
+const folder = join(top, 'audit');
+const temporal = useProcesses();
 
 /** Permits the send once a person is asked. Asked of a killed worker, the check of the decision is asked anew. */
 async function decide(order: OrderHandle): Promise<void> {

@@ -1,8 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { openGrpcGate } from '../../scripts/temporal/grpc-gate.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
 import {
@@ -11,23 +10,16 @@ import {
   TLS_CERTIFICATE,
   TLS_SIGNED_CERTIFICATE,
 } from '../payment-service/certificates.fixture.js';
+import { newFolder } from '../support/batch-files.js';
 import { runProgram } from '../support/command.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
+import { useNamespace } from '../support/temporal.js';
 import { createBareNamespace } from './bare-namespace.fixture.js';
 
 const DEV = fileURLToPath(new URL('../../scripts/dev.ts', import.meta.url));
 const API_KEY = 'key-of-the-test';
 
-let temporal: TestNamespace;
-let folder: string;
-beforeAll(async () => {
-  temporal = await createTestNamespace();
-  folder = await mkdtemp(join(tmpdir(), 'dev-'));
-});
-afterAll(async () => {
-  await temporal?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = newFolder(afterAll);
+const temporal = useNamespace();
 
 const runDev = (env: Record<string, string>) =>
   runProgram(folder, [process.execPath, '--import', import.meta.resolve('tsx'), DEV], env);

@@ -1,6 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/index.js';
@@ -9,27 +7,27 @@ import { PaymentOrders } from '../../src/client.js';
 import type { Decision } from '../../src/contract/order/messages.js';
 import type { CreateRequests } from '../../src/contract/order/request.js';
 import { APPROVERS_FILE, KEYS } from '../support/approvers.js';
+import { newFolder } from '../support/batch-files.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
-import { type Env, endProcesses, type Process, startProcess, temporalEnv, workerEnv } from './process.fixture.js';
+import { type Env, type Process, startProcess, temporalEnv, useProcesses, workerEnv } from './process.fixture.js';
 
 /* Two workers of one account during a rolling change: only one has protective settings. */
 
 vi.setConfig({ testTimeout: 120_000 });
 
-let temporal: TestNamespace;
+const folder = newFolder(afterAll);
 let sandbox: Sandbox;
+afterAll(() => sandbox?.close());
+const temporal = useProcesses();
 let orders: PaymentOrders;
 let strict: Process;
 let lax: Process;
 let strictEnv: Env;
 let laxEnv: Env;
-let folder: string;
 beforeAll(async () => {
-  [temporal, sandbox] = [await createTestNamespace(), await startSandbox({ timeScale: 0.2 })];
+  sandbox = await startSandbox({ timeScale: 0.2 });
   orders = new PaymentOrders(temporal.client);
-  folder = mkdtempSync(join(tmpdir(), 'differing-'));
   const approvers = join(folder, 'approvers.json');
   writeFileSync(approvers, JSON.stringify(APPROVERS_FILE), { mode: 0o600 });
   const common = { ...workerEnv(temporalEnv(temporal), sandbox.url), METRICS_ADDRESS: '127.0.0.1:0' };
@@ -49,12 +47,6 @@ beforeAll(async () => {
   // Nothing else is waited for: orders start at once.
   await Promise.all([lax.ready, strict.ready]);
 }, 120_000);
-afterAll(async () => {
-  await endProcesses();
-  await sandbox?.close();
-  await temporal?.close();
-  await rm(folder, { recursive: true, force: true });
-});
 
 const WITHIN = { timeout: 90_000, interval: 200 };
 

@@ -8,8 +8,7 @@ import { PaymentOrders } from '../../src/client.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
 import { openGate, type ServiceGate } from '../support/service-gate.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
-import { type Env, endProcesses, type Process, startProcess, temporalEnv, workerEnv } from './process.fixture.js';
+import { type Env, type Process, startProcess, temporalEnv, useProcesses, workerEnv } from './process.fixture.js';
 
 /*
  * A replicated namespace fails over, and the new cluster does not know of a send. Only the answer to
@@ -31,7 +30,6 @@ interface Replicated {
 const LOCAL: Replicated = { isGlobalNamespace: false, failoverVersion: 0, history: [] };
 const YEAR_AGO = Date.now() - 365 * 86_400_000;
 
-let temporal: TestNamespace;
 let sandbox: Sandbox;
 let gate: ServiceGate;
 let line: GrpcGate;
@@ -41,8 +39,14 @@ let replicated = LOCAL;
 let asked = 0;
 let isHidden = false;
 
+afterAll(async () => {
+  line?.close();
+  await gate?.shut();
+  await sandbox?.close();
+});
+const temporal = useProcesses();
 beforeAll(async () => {
-  [temporal, sandbox] = [await createTestNamespace(), await startSandbox({ timeScale: 0.2 })];
+  sandbox = await startSandbox({ timeScale: 0.2 });
   gate = await openGate(sandbox.url, ({ path }) => {
     if (!isHidden) return undefined;
     if (path.endsWith('/order/list')) return { status: 200, body: '{"status":"success","data":[]}' };
@@ -63,13 +67,6 @@ beforeAll(async () => {
     ORDER_SETTLE_WINDOW: `${WINDOW_MS}ms`,
   };
   orders = new PaymentOrders(temporal.client);
-});
-afterAll(async () => {
-  await endProcesses();
-  line?.close();
-  await gate?.shut();
-  await sandbox?.close();
-  await temporal?.close();
 });
 
 let worker: Process;

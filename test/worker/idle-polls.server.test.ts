@@ -5,12 +5,12 @@ import { type AccountConfig, Secret } from '../../src/config.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
 import { type CountingLine, openCountingLine } from '../support/counting-line.js';
 import { QUICK_PACE } from '../support/lab.js';
-import { createTestNamespace, type TestNamespace, workflowBundle } from '../support/temporal.js';
+import { useNamespace, workflowBundle } from '../support/temporal.js';
 
 const ACCOUNTS = 20;
 const MOST_POLLS = 50;
 
-let temporal: TestNamespace;
+const temporal = useNamespace();
 let line: CountingLine;
 let connection: NativeConnection;
 const running: { worker: Worker; run: Promise<void> }[] = [];
@@ -24,7 +24,6 @@ const account = (name: string): AccountConfig => ({
 });
 
 beforeAll(async () => {
-  temporal = await createTestNamespace();
   line = await openCountingLine(temporal.address);
   connection = await NativeConnection.connect({ address: line.address });
   const names = Array.from({ length: ACCOUNTS }, (_, index) => `account-${index + 1}`);
@@ -40,7 +39,6 @@ afterAll(async () => {
   await Promise.all(running.map(({ run }) => run));
   await connection?.close();
   await line?.close();
-  await temporal?.close();
 });
 
 const sum = (counts: Record<string, number>): number => Object.values(counts).reduce((all, count) => all + count, 0);

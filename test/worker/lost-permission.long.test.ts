@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { openGrpcGate } from '../../scripts/temporal/grpc-gate.js';
 import { oldNodeWarning } from '../../src/preflight/node.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
-import { endProcesses, startProcess, startSandboxProcess, temporalEnv, workerEnv } from './process.fixture.js';
+import { startProcess, startSandboxProcess, temporalEnv, useProcesses, workerEnv } from './process.fixture.js';
 
-let temporal: TestNamespace;
-beforeAll(async () => {
-  temporal = await createTestNamespace();
-});
-afterAll(async () => {
-  await endProcesses();
-  await temporal?.close();
-});
+const temporal = useProcesses();
 
 test('a healthy start warns of its namespace alone, and a worker whose polls Temporal refuses says why', async () => {
   const { service } = await startSandboxProcess();

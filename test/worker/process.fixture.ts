@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import type { SandboxStats } from '../../sandbox/admin.js';
 import { compiledFolder } from '../support/compile.js';
-import type { TestNamespace } from '../support/temporal.js';
+import { type TestNamespace, useNamespace } from '../support/temporal.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const READY_LIMIT_MS = 60_000;
@@ -96,6 +96,16 @@ export async function endProcesses(): Promise<void> {
   const ends = [...running].map((child) => once(child, 'close'));
   for (const child of running) child.kill('SIGKILL');
   await Promise.all(ends);
+}
+
+/**
+ * Sets a namespace up for the processes of a test file, and kills what a failed test left behind.
+ * An `afterAll` that needs them ended is defined earlier.
+ */
+export function useProcesses(): TestNamespace {
+  const temporal = useNamespace();
+  afterAll(endProcesses);
+  return temporal;
 }
 
 /** The most memory that a process had so far, in MiB. Throws once it is gone. */

@@ -1,33 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { execa } from 'execa';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { freePort } from '../../scripts/temporal/dev-server.js';
 import { findTemporalCli } from '../../scripts/temporal/find-cli.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
 import { createBareNamespace } from './bare-namespace.fixture.js';
 import {
   type Env,
-  endProcesses,
   type Process,
   receiverEnv,
   startProcess,
   startSandboxProcess,
   temporalEnv,
+  useProcesses,
   workerEnv,
 } from './process.fixture.js';
 
 const NO_SERVICE = 'http://127.0.0.1:9';
 
-let temporal: TestNamespace;
-beforeAll(async () => {
-  temporal = await createTestNamespace();
-});
-afterAll(async () => {
-  await endProcesses();
-  await temporal?.close();
-});
+const temporal = useProcesses();
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 /** A worker; the server takes its time to know new search attributes, and until then it is refused. */

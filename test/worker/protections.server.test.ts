@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ENCRYPTION_KEY } from '../config/config.fixture.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
-import { type Env, endProcesses, receiverEnv, startProcess, temporalEnv, workerEnv } from './process.fixture.js';
+import { type Env, receiverEnv, startProcess, temporalEnv, useProcesses, workerEnv } from './process.fixture.js';
 
 const NO_SERVICE = 'http://127.0.0.1:9';
 /** Reserved for documentation: nothing answers there. */
 const ELSEWHERE = '192.0.2.1:7233';
 const CODEC_ENV = { PAYLOAD_ENCRYPTION_KEYS: `a:${ENCRYPTION_KEY}`, CODEC_ADDRESS: '127.0.0.1:0' };
 
-let temporal: TestNamespace;
-beforeAll(async () => {
-  temporal = await createTestNamespace();
-});
-afterAll(async () => {
-  await endProcesses();
-  await temporal?.close();
-});
+const temporal = useProcesses();
 
 describe.concurrent('a process whose environment gives a protection up in silence does not start', () => {
   const remote = { TEMPORAL_ADDRESS: ELSEWHERE };

@@ -1,31 +1,28 @@
 import { writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { OrderState } from '../../src/contract/order/messages.js';
 import { APPROVERS_FILE, KEYS } from '../support/approvers.js';
+import { newFolder } from '../support/batch-files.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
 import {
   type Env,
-  endProcesses,
   startProcess,
   startSandboxProcess,
   temporalEnv,
+  useProcesses,
   workerEnv,
 } from './process.fixture.js';
 
 // Each command line is a process that loads its sources.
 vi.setConfig({ testTimeout: 240_000 });
 
-let temporal: TestNamespace;
-let folder: string;
+const folder = newFolder(afterAll);
+const temporal = useProcesses();
 let env: Env;
 let stats: Awaited<ReturnType<typeof startSandboxProcess>>['stats'];
 beforeAll(async () => {
-  [temporal, folder] = [await createTestNamespace(), await mkdtemp(join(tmpdir(), 'signed-'))];
   write('approvers.json', JSON.stringify(APPROVERS_FILE));
   for (const name of ['ann', 'bob', 'zed'] as const) {
     write(`${name}.pem`, KEYS[name].export({ format: 'pem', type: 'pkcs8' }).toString());
@@ -36,11 +33,6 @@ beforeAll(async () => {
   const approvers = { APPROVERS_FILE: join(folder, 'approvers.json') };
   const worker = startProcess('src/worker.ts', { ...workerEnv(env, sandbox.service), ...approvers });
   expect((await worker.ready).signed).toBe('default');
-});
-afterAll(async () => {
-  await endProcesses();
-  await temporal?.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const write = (name: string, content: string, mode = 0o600) => writeFileSync(join(folder, name), content, { mode });
