@@ -1,22 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { AuditRecord } from '../../src/audit/audit-record.js';
 import { verifyAudit } from '../../src/audit/verify.js';
 import type { CheckSignatureInput } from '../../src/contract/signature.js';
 import { CARD } from '../contract/inputs.fixture.js';
 import { answer, startServer } from '../payment-service/server.fixture.js';
+import { newFolder } from '../support/batch-files.js';
 import { orderInput } from '../support/inputs.js';
 import { activitiesFor, attemptOf, openActivities } from './activity-lab.fixture.js';
 
-let root: string;
-beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'audit-sends-'));
-});
-afterAll(() => rm(root, { recursive: true, force: true }));
+const root = newFolder(afterAll);
 
 /** What stands in the folder now. */
 const textIn = (folder: string): string =>

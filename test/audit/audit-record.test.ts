@@ -1,19 +1,13 @@
 import { appendFile, mkdtemp, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { type AuditEntry, AuditNotWrittenError, AuditRecord, type WrittenLine } from '../../src/audit/audit-record.js';
 import { anchorsIn, type FileCheck, verifyAudit } from '../../src/audit/verify.js';
+import { newFolder } from '../support/batch-files.js';
 
-let root: string;
-
-beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'audit-record-'));
-});
-
-afterAll(() => rm(root, { recursive: true, force: true }));
+const root = newFolder(afterAll);
 
 const entry = (id: string): AuditEntry => ({
   id,

@@ -1,17 +1,16 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditRecord, hashOf, lineOf, NO_LINE } from '../../src/audit/audit-record.js';
 import { anchorsIn, type Verification } from '../../src/audit/verify.js';
+import { newFolder } from '../support/batch-files.js';
 import { runStarterAlone } from '../support/run-starter.js';
 
-let folder: string;
+const folder = newFolder(afterAll);
 let file: string;
 let lines: string[];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'audit-verify-'));
   const record = await AuditRecord.open(folder, () => undefined);
   for (const [index, amount] of ['500', '20', '7', '9'].entries()) {
     const id = `o-${index}`;
@@ -28,22 +27,16 @@ beforeAll(async () => {
   lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
 });
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
 /** What the command says of a folder with these files, given anchors or none. */
 async function verifiedFiles(files: Record<string, readonly string[]>, anchors?: readonly string[]) {
-  const at = await mkdtemp(join(tmpdir(), 'audit-changed-'));
-  try {
-    for (const [name, lines] of Object.entries(files))
-      await writeFile(join(at, `${name}.ndjson`), lines.map((line) => `${line}\n`).join(''));
-    if (anchors)
-      await writeFile(join(at, 'worker.log'), anchors.map((hash) => JSON.stringify({ auditHash: hash })).join('\n'));
-    const options = anchors ? ['--anchors', join(at, 'worker.log')] : [];
-    const { code, stdout } = await runStarterAlone(['audit', 'verify', at, '--json', ...options]);
-    return { code, found: JSON.parse(stdout) as Verification & { ok: boolean } };
-  } finally {
-    await rm(at, { recursive: true, force: true });
-  }
+  const at = newFolder();
+  for (const [name, lines] of Object.entries(files))
+    await writeFile(join(at, `${name}.ndjson`), lines.map((line) => `${line}\n`).join(''));
+  if (anchors)
+    await writeFile(join(at, 'worker.log'), anchors.map((hash) => JSON.stringify({ auditHash: hash })).join('\n'));
+  const options = anchors ? ['--anchors', join(at, 'worker.log')] : [];
+  const { code, stdout } = await runStarterAlone(['audit', 'verify', at, '--json', ...options]);
+  return { code, found: JSON.parse(stdout) as Verification & { ok: boolean } };
 }
 
 const verified = (changed: readonly string[], anchors?: readonly string[]) => verifiedFiles({ a: changed }, anchors);
@@ -133,7 +126,7 @@ describe('payment-orders audit verify', () => {
   });
 
   it('finds lines added to a file and whole files by the hashes of the log, whatever follows from what', async () => {
-    const at = await mkdtemp(join(tmpdir(), 'audit-added-'));
+    const at = newFolder();
     const anchors: string[] = [];
     const record = await AuditRecord.open(at, ({ hash }) => anchors.push(hash));
     const entry = { event: 'send', account: 'default', workflowId: 'order:default:o', runId: 'r' } as const;
@@ -164,7 +157,6 @@ describe('payment-orders audit verify', () => {
     const alone = await runStarterAlone(['audit', 'verify', at]);
     expect(alone.code).toBe(1);
     expect(alone.stdout).toContain('not shown without hashes kept elsewhere');
-    await rm(at, { recursive: true });
   });
 
   it('takes the last hash of a file, and of those that go on from it, for all lines before', async () => {

@@ -1,5 +1,4 @@
-import { appendFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
@@ -11,6 +10,7 @@ import { planOrders } from '../../chaos/inputs.js';
 import { startDevServer } from '../../scripts/temporal/dev-server.js';
 import { searchAttribute } from '../../src/contract/names.js';
 import { encryptionCodec } from '../../src/temporal.js';
+import { newFolder } from '../support/batch-files.js';
 import { madeOrder, SECRETS, SIGNATURE } from './secrets.fixture.js';
 
 const batch = planBatch('1');
@@ -37,8 +37,7 @@ const SHOWN_TO_PEOPLE = 'logs/starter.log';
 async function foundPlaces(
   encrypted: boolean,
 ): Promise<{ places: Map<string, Set<string>>; neverSeen: readonly string[] }> {
-  const folder = await mkdtemp(join(tmpdir(), 'canaries-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   const server = await startDevServer({ log: () => undefined, dbFile: join(folder, 'temporal.db') });
   onTestFinished(() => server.stop());
   const connection = await Connection.connect({ address: server.address });

@@ -1,12 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { planBatch } from '../../chaos/batch.js';
 import { CANARY_KINDS, canary } from '../../chaos/canaries.js';
 import { credentials, personalData } from '../../chaos/evidence/hidden.js';
 import { leaksAmong, SecretScanner } from '../../chaos/evidence/secrets.js';
 import { planOrders } from '../../chaos/inputs.js';
+import { newFolder } from '../support/batch-files.js';
 import { madeOrder, SECRETS, SIGNATURE } from './secrets.fixture.js';
 
 /** Ways to write a value, made without any help of what looks for them. */
@@ -43,8 +43,7 @@ const scanner = new SecretScanner(HIDDEN);
 const NOISE = Buffer.from(Array.from({ length: 997 }, (_, index) => (index * 7) % 256));
 
 async function fileWith(...content: (string | Buffer)[]): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'chaos-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   await writeFile(join(folder, 'file'), Buffer.concat(content.map((part) => Buffer.from(part))));
   return join(folder, 'file');
 }

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { ConfigError, loadApiConfig } from '../../src/config.js';
+import { newFolder } from '../support/batch-files.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'api-keys-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = newFolder(afterAll);
 
 const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex');
 const KEY = { name: 'shop', sha256: sha256('a key'), verbs: ['start'] };

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import type { Env } from '../../src/config/env.js';
 import { ConfigError } from '../../src/config.js';
+import { newFolder } from '../support/batch-files.js';
 
 /** A worker's smallest complete environment. */
 export const WORKER_ENV = {
@@ -23,9 +22,7 @@ export const OTHER_ENCRYPTION_KEY = createHash('sha256').update('b').digest('bas
 
 /** Writes a file that only its owner may read and that is gone after the test; returns its path. */
 export function tempFile(content: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'payment-orders-config-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, 'file');
+  const path = join(newFolder(), 'file');
   writeFileSync(path, content, { mode: 0o600 });
   return path;
 }

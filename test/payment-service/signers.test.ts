@@ -1,13 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { loadSigner, signatureOf } from '../../src/payment-service/signers.js';
+import { newFolder } from '../support/batch-files.js';
 
 async function moduleFile(text: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'signer-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const file = join(folder, 'signer.mjs');
+  const file = join(newFolder(), 'signer.mjs');
   await writeFile(file, text);
   return file;
 }

@@ -1,11 +1,11 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { HISTORIES_FOLDER, type RecordedHistory, readHistories, workflowTypeIn } from '../../scripts/replay/files.js';
 import * as workflows from '../../src/workflows/index.js';
 import { asReset } from '../support/as-reset.js';
+import { newFolder } from '../support/batch-files.js';
 import { quietWorkers, workflowBundle } from '../support/temporal.js';
 
 let histories: RecordedHistory[];
@@ -67,8 +67,7 @@ describe('the gate can fail', () => {
   });
 
   test('on an empty folder', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'payment-orders-replay-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = newFolder();
     expect(await readHistories(folder)).toEqual([]);
     expect(await readHistories(join(folder, 'missing'))).toEqual([]);
   });

@@ -1,18 +1,12 @@
-import { appendFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Big from 'big.js';
-import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { SANDBOX_API_KEY as apiKey, SANDBOX_API_SECRET as apiSecret } from '../../sandbox/options.js';
+import { newFolder } from '../support/batch-files.js';
 import { type Env, endProcesses, startProcess } from '../worker/process.fixture.js';
 import { startReceiver } from './receiver.fixture.js';
 import { BODIES, call, create, finalItem, type Item, start, until } from './sandbox.fixture.js';
-
-async function directory(): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'sandbox-'));
-  onTestFinished(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
 
 const FREE_PORTS = { SANDBOX_PORT: '0', SANDBOX_ADMIN_PORT: '0' };
 
@@ -30,7 +24,7 @@ async function startSandboxProcess(env: Env) {
 }
 
 test('after kill -9 orders, ledger, pending lives, queued creates and callbacks go on', async () => {
-  const env = { SANDBOX_DATA_DIR: await directory(), SANDBOX_TIME_SCALE: '0.1' };
+  const env = { SANDBOX_DATA_DIR: newFolder(), SANDBOX_TIME_SCALE: '0.1' };
   // Refuses twice, so that the callback of the finished order is still pending when the process dies.
   const { url: hook, received } = await startReceiver([500, 500]);
   const first = await startSandboxProcess(env);
@@ -77,7 +71,7 @@ test('after kill -9 orders, ledger, pending lives, queued creates and callbacks 
 });
 
 test('a half-written last line is cut off, what was answered is still there', async () => {
-  const dataDir = await directory();
+  const dataDir = newFolder();
   const before = await start({ dataDir });
   const { body } = await create(before, 'withdraw', 'kept');
   await finalItem(before, 'kept');

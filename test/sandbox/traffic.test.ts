@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { TrafficLine } from '../../sandbox/index.js';
+import { newFolder } from '../support/batch-files.js';
 import { startReceiver } from './receiver.fixture.js';
 import { BODIES, call, create, start, until } from './sandbox.fixture.js';
 
@@ -13,8 +13,7 @@ const linesOf = async (dataDir: string): Promise<TrafficLine[]> =>
     .map((line) => JSON.parse(line));
 
 test('with a data directory every request and callback is a line on disk, over restarts, with the fault it met', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'sandbox-'));
-  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+  const dataDir = newFolder();
   const { url: callback_url, received } = await startReceiver([500]);
   const before = await start({ dataDir });
   await create(before, 'withdraw', 'w', { callback_url, description: '[sandbox create=502-after list=503]' });

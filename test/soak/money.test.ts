@@ -1,13 +1,13 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Books } from '../../soak/books.js';
 import { EventReceiver } from '../../soak/event-receiver.js';
 import { eventHeaders, eventKeyOf } from '../../src/contract/event-signature.js';
+import { newFolder } from '../support/batch-files.js';
 
-let folder = '';
+const folder = newFolder(afterAll);
 let book: object[] = [];
 const asked: string[] = [];
 const api = createServer((request, response) => {
@@ -16,14 +16,8 @@ const api = createServer((request, response) => {
 });
 const apiUrl = () => `http://127.0.0.1:${(api.address() as { port: number }).port}`;
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'soak-'));
-  await new Promise<void>((listening) => void api.listen(0, '127.0.0.1', listening));
-});
-afterAll(async () => {
-  api.close();
-  await rm(folder, { recursive: true });
-});
+beforeAll(() => new Promise<void>((listening) => void api.listen(0, '127.0.0.1', listening)));
+afterAll(() => void api.close());
 
 const sum = (total: string, difference = '0') => ({ kind: 'sum', currency: 'btc', total, difference });
 const END = { kind: 'end' };

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DecideAllInput, DecideAllPlan } from '../../src/client/decide-all.js';
@@ -7,6 +6,7 @@ import type { OrderHandle } from '../../src/client/order-handle.js';
 import { signTogether } from '../../src/client/signing.js';
 import { PaymentOrders } from '../../src/client.js';
 import { KEYS, testApprovers } from '../support/approvers.js';
+import { newFolder } from '../support/batch-files.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { runStarterWith } from '../support/run-starter.js';
@@ -15,17 +15,13 @@ import { parkedFor, startSteered } from '../workflows/compensation/parked-orders
 const WAIT = { timeout: 60_000, interval: 200 };
 
 let lab: Lab;
-let folder: string;
+const folder = newFolder(afterAll);
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'decide-all-'));
   await mkdir(join(folder, 'audit'));
   await writeFile(join(folder, 'ann.pem'), KEYS.ann.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 });
   lab = await openLab({ limits: { approvers: testApprovers(), auditDir: join(folder, 'audit') } });
 });
-afterAll(async () => {
-  await lab?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => lab?.close());
 
 const starter = (...args: string[]) => runStarterWith(async () => new PaymentOrders(lab.temporal.client), args);
 

@@ -1,19 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkOrderInput, checkWith } from '../../src/client/checked-input.js';
 import { InvalidInputError } from '../../src/client/errors.js';
 import { parseInput, readInput } from '../../src/starter/input.js';
 import { UsageError } from '../../src/starter/report.js';
+import { newFolder } from '../support/batch-files.js';
 
 const nothing = Readable.from([]);
 
 async function file(content: string | Uint8Array): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'starter-test-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const path = join(folder, 'input.json');
+  const path = join(newFolder(), 'input.json');
   await writeFile(path, content);
   return path;
 }

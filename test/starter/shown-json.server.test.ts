@@ -1,24 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
+import { newFolder } from '../support/batch-files.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 import { runStarterWith } from '../support/run-starter.js';
 
 const WALLET = '4111111111111111';
 const EMAIL = 'anna@example.com';
 
-let lab: Lab;
-let folder: string;
-beforeAll(async () => {
-  lab = await openLab({ callbacks: false });
-  folder = await mkdtemp(join(tmpdir(), 'payment-orders-json-'));
-});
-afterAll(async () => {
-  await lab?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = newFolder(afterAll);
+const lab = useLab({ callbacks: false });
 
 const starter = (...argv: string[]) => runStarterWith(async () => lab.orders, argv);
 

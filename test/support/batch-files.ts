@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 /** Columns of the rows that `payoutLine` makes. */
 export const PAYOUT_HEADER = 'order_id,currency,network,amount,wallet';
 
-/** A folder for batch files, gone when the test ends, or when a caller outside of one says. */
+/** Makes a folder that is removed when the test ends, or with `afterAll` when its file ends. */
 export function newFolder(atEnd: (remove: () => void) => void = onTestFinished): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'batch-')));
   atEnd(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,20 +1,19 @@
 import { chmodSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ConfigError, loadTemporalTarget } from '../../src/config.js';
 import { connectTemporal } from '../../src/temporal.js';
 import { problemsOf, tempFile } from '../config/config.fixture.js';
+import { newFolder } from '../support/batch-files.js';
 
 afterEach(() => {
   vi.unstubAllEnvs();
 });
 
 async function configFile(text: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'payment-orders-config-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const file = join(folder, 'temporal.toml');
+  const file = join(newFolder(), 'temporal.toml');
   await writeFile(file, text, { mode: 0o600 });
   return file;
 }

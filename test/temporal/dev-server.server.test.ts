@@ -1,12 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { expect, onTestFinished, test } from 'vitest';
 import { type DevServer, freePort, startDevServer } from '../../scripts/temporal/dev-server.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
+import { newFolder } from '../support/batch-files.js';
 
 const log = (): void => {};
 
@@ -17,9 +17,7 @@ async function clientOf(server: DevServer): Promise<Client> {
 }
 
 test('a killed server starts again on its database and ports, and its workflows are still there', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'payment-orders-test-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const options = { log, dbFile: join(folder, 'temporal.db'), port: await freePort() };
+  const options = { log, dbFile: join(newFolder(), 'temporal.db'), port: await freePort() };
 
   const first = await startDevServer(options);
   onTestFinished(() => first.kill());
@@ -67,9 +65,7 @@ test('a taken port is refused instead of talking to the server that has it', asy
 });
 
 test('a start that fails shows what the server wrote', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'payment-orders-test-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const dbFile = join(folder, 'temporal.db');
+  const dbFile = join(newFolder(), 'temporal.db');
   await writeFile(dbFile, 'this is not a database, and long enough to be looked at by SQLite. '.repeat(20));
   await expect(startDevServer({ log, dbFile })).rejects.toThrow(/did not start: it ended with 1\n.*not a database/s);
 });

@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type DevServer, startDevServer } from '../../scripts/temporal/dev-server.js';
 import { PaymentOrders } from '../../src/client.js';
+import { newFolder } from '../support/batch-files.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
 import {
@@ -16,7 +15,7 @@ import {
   workerEnv,
 } from './process.fixture.js';
 
-let folder: string;
+const folder = newFolder(afterAll);
 let server: DevServer | undefined;
 
 /** A server of this test's own; the same port and database again is the same server after a crash. */
@@ -24,13 +23,11 @@ const startServer = (port?: number) =>
   startDevServer({ log: () => undefined, dbFile: join(folder, 'temporal.db'), ...(port && { port }) });
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'payment-orders-restart-'));
   server = await startServer();
 });
 afterAll(async () => {
   await endProcesses();
   await server?.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** Where each order stands when the server is killed. */

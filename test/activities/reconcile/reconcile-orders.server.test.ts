@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
@@ -11,6 +10,7 @@ import {
   type ReconcileClass,
   type ReconcileResult,
 } from '../../../src/contract/reconcile/reconcile.js';
+import { newFolder } from '../../support/batch-files.js';
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
 
@@ -30,7 +30,7 @@ const ids = {
 
 const AT_ONCE = 'pay_ms=20 after_ms=20';
 
-let reportDir: string;
+const reportDir = newFolder(afterAll);
 let lab: Lab;
 let result: ReconcileResult;
 
@@ -48,7 +48,6 @@ async function createElsewhere(orderId: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  reportDir = await mkdtemp(join(tmpdir(), 'payment-orders-reconcile-'));
   lab = await openLab({ quiet: true, workers: false, sandbox: { settings: { duplicateMode: 'c' } } });
   await lab.startWorkers({ directories: { reportDir } });
   const start = (orderId: string, marker: string) =>
@@ -83,10 +82,7 @@ beforeAll(async () => {
   await vi.waitUntil(() => inState('processing') === 3 && inState('error') === 1, { timeout: 60_000 });
   result = await lab.orders.reconcile({});
 });
-afterAll(async () => {
-  await lab?.close();
-  await rm(reportDir, { recursive: true, force: true });
-});
+afterAll(() => lab?.close());
 
 describe('a reconciliation', () => {
   test('counts every order once, by class', () => {

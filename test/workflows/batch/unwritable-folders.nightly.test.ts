@@ -1,26 +1,22 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { searchAttribute } from '../../../src/contract/names.js';
+import { newFolder } from '../../support/batch-files.js';
 import { type BatchLab, openBatchLab, startRows, testRows, untilPhase, untilState } from './batches.fixture.js';
 
 vi.setConfig({ testTimeout: 150_000 });
 
 let lab: BatchLab;
-let top: string;
+const top = newFolder(afterAll);
 const auditDir = (): string => join(top, 'audit');
 const reportDir = (): string => join(top, 'reports');
 beforeAll(async () => {
-  top = await mkdtemp(join(tmpdir(), 'unwritable-'));
   lab = await openBatchLab({ workers: false });
   await Promise.all([auditDir(), reportDir()].map((folder) => mkdir(folder)));
   await lab.startWorkers({ directories: { batchDir: lab.folder, reportDir: reportDir() }, auditDir: auditDir() });
 });
-afterAll(async () => {
-  await lab?.close();
-  await rm(top, { recursive: true, force: true });
-});
+afterAll(() => lab?.close());
 
 /** Puts a file in the place of a folder; resolves to what puts the folder back. */
 async function block(folder: string): Promise<() => Promise<void>> {

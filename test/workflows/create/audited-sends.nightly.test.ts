@@ -1,22 +1,14 @@
-import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifyAudit } from '../../../src/audit/verify.js';
+import { newFolder } from '../../support/batch-files.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 
-let lab: Lab;
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'audited-sends-'));
-  lab = await openLab({ workers: false });
-  await lab.startWorkers({ auditDir: folder });
-});
-afterAll(async () => {
-  await lab?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = newFolder(afterAll);
+const lab = useLab({ workers: false });
+beforeAll(() => lab.startWorkers({ auditDir: folder }));
 
 const sendsOf = async (orderId: string): Promise<{ permission: string; id: string; runId: string }[]> => {
   const files = await readdir(folder);

@@ -1,25 +1,19 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkflowStartOptions } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findTemporalCli } from '../../../scripts/temporal/find-cli.js';
+import { newFolder } from '../../support/batch-files.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 
-let lab: Lab;
+const folder = newFolder(afterAll);
+const lab = useLab({ callbacks: false });
 let cli: string;
-let folder: string;
 beforeAll(async () => {
   cli = await findTemporalCli(() => undefined);
-  folder = await mkdtemp(join(tmpdir(), 'payment-orders-raw-'));
-  lab = await openLab({ callbacks: false });
-});
-afterAll(async () => {
-  await lab?.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** The plain command line tool, as somebody would use it who has never seen this project's code. */

@@ -1,18 +1,17 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deliveryWorkflowId, searchAttribute } from '../../../src/contract/names.js';
+import { newFolder } from '../../support/batch-files.js';
 import { EVENT_SECRET, startEventReceiver, status } from '../../support/event-receiver.js';
 import { orderInput } from '../../support/inputs.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, openSkippingLab, type SkippingLab } from '../../support/skipping-lab.js';
 
-let folder: string;
+const folder = newFolder(afterAll);
 let shop: Awaited<ReturnType<typeof startEventReceiver>>;
 let lab: SkippingLab;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'events-'));
   shop = await startEventReceiver('shop', status(503));
   const { allowPrivate, url } = shop.config;
   const file = join(folder, 'events.json');
@@ -23,7 +22,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await lab?.close();
   await shop?.close();
-  await rm(folder, { recursive: true });
 });
 
 test('what is not delivered within three days wants a person, and `send` delivers it in its order', async () => {
