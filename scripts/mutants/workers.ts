@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.js';
 const KEPT = 'test/workflows/ask/limits-kept.nightly.test.ts';
 const STRICTEST = 'test/activities/strictest.test.ts';
 
-/** Mistakes about several workers of one account, and about a namespace that fails over. */
+/** Mistakes about several workers of one account, a namespace that fails over, and stops. */
 export const WORKER_MUTANTS: readonly Mutant[] = [
   {
     name: 'settings of other workers do not count',
@@ -40,6 +40,16 @@ export const WORKER_MUTANTS: readonly Mutant[] = [
     test: {
       file: KEPT,
       name: 'a cap that an attempt was given holds for the next one, though a worker without caps makes it',
+    },
+  },
+  {
+    name: 'a start of its id replaces a stop',
+    file: 'src/client/accounts.ts',
+    find: 'yield* earlier.sort((a, b) => b.startTime.getTime() - a.startTime.getTime());',
+    replacement: '',
+    test: {
+      file: 'test/workflows/stops/replaced-stop.server.test.ts',
+      name: 'a start without a key replaces no stop',
     },
   },
 ];

@@ -1,5 +1,11 @@
-import { type Client, isGrpcServiceError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
-import { type AccountStop, stopIn, stopText } from '../contract/account-stop.js';
+import {
+  type Client,
+  isGrpcServiceError,
+  type WorkflowExecutionInfo,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
+import { type AccountStop, stopText } from '../contract/account-stop.js';
 import type { BatchInstruction } from '../contract/batch/batch.js';
 import { messageOf } from '../contract/failures.js';
 import {
@@ -15,8 +21,10 @@ import {
 } from '../contract/names.js';
 import { CHECK_TIMEOUT_MS } from '../contract/signature.js';
 import { stoppedQueue } from '../temporal/pollers.js';
+import { PayloadDecryptionError } from '../temporal.js';
 import type { WaitOptions } from './bounded.js';
 import { InvalidInputError, RefusedError } from './errors.js';
+import { resultOfRun } from './history.js';
 import { waitWithin } from './remote-run.js';
 import { refuseUnserved } from './service-calls.js';
 import { type SignOptions, signed } from './signing.js';
@@ -68,25 +76,23 @@ export class Accounts {
 
   /** Returns whether an account is stopped. Needs no worker. */
   state(account: string, wait?: WaitOptions): Promise<AccountState> {
-    return callTemporal(this.#client, () => this.#state(account), wait);
+    return callTemporal(this.#client, () => stateOf(this.#client, account), wait);
   }
 
   /** Returns the stopped accounts, of `accounts` if given. A new stop may lack for a second. */
   async stopped(accounts?: ReadonlySet<string>, wait?: WaitOptions): Promise<StoppedAccount[]> {
     const client = this.#client;
     const query = `WorkflowType = ${quoted(ACCOUNT_STOP_WORKFLOW)}`;
-    const newest = new Map<string, { startMs: number; stop: StoppedAccount | undefined }>();
     const read = async () => {
-      for await (const { workflowId, startTime, status, memo, runId } of client.workflow.list({ query })) {
+      const named = new Set<string>();
+      for await (const { workflowId } of client.workflow.list({ query })) {
         const account = workflowId.slice(accountStopWorkflowId('').length);
-        const startMs = startTime.getTime();
-        if (startMs < (newest.get(account)?.startMs ?? 0) || accounts?.has(account) === false) continue;
-        const stop = stopIn({ status, memo, runId, startTime });
-        newest.set(account, { startMs, stop: stop && { account, ...stop } });
+        if (accounts?.has(account) !== false) named.add(account);
       }
+      return Promise.all([...named].map((account) => stateOf(client, account)));
     };
-    await callTemporal(client, read, wait);
-    return [...newest.values()].flatMap(({ stop }) => stop ?? []);
+    const states = await callTemporal(client, read, wait);
+    return states.flatMap(({ account, stop }) => (stop ? [{ account, ...stop }] : []));
   }
 
   #tell(
@@ -102,7 +108,7 @@ export class Accounts {
     const workflowId = accountStopWorkflowId(account);
     const refused = (why: string) => new RefusedError('account', account, 'instruction', why);
     const tell = async (): Promise<void> => {
-      const before = await this.#state(account);
+      const before = await stateOf(client, account);
       const opens = before.stop || update === STOP_ACCOUNT_UPDATE;
       const runId = before.runId ?? (opens ? await this.#open(before) : instruction.runId);
       if (!runId) throw refused('it is not stopped');
@@ -136,7 +142,6 @@ export class Accounts {
       workflowId: accountStopWorkflowId(account),
       taskQueue: ORDERS_TASK_QUEUE,
       args: [{ account, ...(stop && { stop }) }],
-      ...(stop && { memo: { [STOP_MEMO]: stop } }),
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
       typedSearchAttributes: [{ key: searchAttribute.account, value: account }],
@@ -144,31 +149,16 @@ export class Accounts {
     });
     return firstExecutionRunId;
   }
-
-  async #state(account: string): Promise<AccountState> {
-    try {
-      const described = await this.#client.workflow.getHandle(accountStopWorkflowId(account)).describe();
-      const stop = stopIn(described);
-      return {
-        account,
-        ...(described.status.name === 'RUNNING' && { runId: described.runId }),
-        ...(stop && { stop }),
-      };
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return { account };
-      throw error;
-    }
-  }
 }
 
 /** Returns why an account sends nothing: a person, or the limit 0 of its create queue. */
 export async function whyStopped(client: Client, account: string): Promise<string | undefined> {
   const { connection, options } = client;
-  const [byPerson, byLimit] = await Promise.all([
-    stopByPerson(client, account),
+  const [{ stop }, byLimit] = await Promise.all([
+    stateOf(client, account),
     stoppedQueue({ connection, namespace: options.namespace }, account).catch(unlessUnimplemented),
   ]);
-  return byPerson ?? byLimit;
+  return stop ? stopText(account, stop) : byLimit;
 }
 
 /** gRPC code of a server without queues' limits, such as the SDK's test server. */
@@ -178,13 +168,52 @@ function unlessUnimplemented(error: unknown): undefined {
   if (!isGrpcServiceError(error) || error.code !== UNIMPLEMENTED) throw error;
 }
 
-/** A stop ends only by its resume: a terminated workflow still stops the account. */
-async function stopByPerson(client: Client, account: string): Promise<string | undefined> {
-  try {
-    const stop = stopIn(await client.workflow.getHandle(accountStopWorkflowId(account)).describe());
-    return stop && stopText(account, stop);
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
+/** Ended runs whose account is not stopped. That never changes, so workers read it once. */
+const over = new Set<string>();
+/** Lists show the earlier runs by then. */
+const LISTED_AFTER_MS = 60_000;
+
+async function stateOf(client: Client, account: string): Promise<AccountState> {
+  const newest = await client.workflow.getHandle(accountStopWorkflowId(account)).describe().catch(unlessNotFound);
+  if (!newest || over.has(newest.runId)) return { account };
+  const isOpen = newest.status.name === 'RUNNING';
+  const stop = await stopInForce(client, newest);
+  if (!stop && !isOpen && Date.now() - newest.startTime.getTime() > LISTED_AFTER_MS) over.add(newest.runId);
+  return { account, ...(isOpen && { runId: newest.runId }), ...(stop && { stop }) };
+}
+
+function unlessNotFound(error: unknown): undefined {
+  if (!(error instanceof WorkflowNotFoundError)) throw error;
+}
+
+type Run = Pick<WorkflowExecutionInfo, 'workflowId' | 'runId' | 'status' | 'startTime' | 'memo'>;
+
+/** Returns what the newest run says that took a stop. Anybody may start one that took none. */
+async function stopInForce(client: Client, newest: Run): Promise<AccountStop | undefined> {
+  for await (const run of newestFirst(client, newest)) {
+    const stop = await stopIn(client, run);
+    if (stop !== undefined) return stop ?? undefined;
   }
+  return undefined;
+}
+
+async function* newestFirst(client: Client, newest: Run): AsyncGenerator<Run> {
+  yield newest;
+  const earlier: Run[] = [];
+  for await (const run of client.workflow.list({ query: `WorkflowId = ${quoted(newest.workflowId)}` })) {
+    if (run.runId !== newest.runId) earlier.push(run);
+  }
+  yield* earlier.sort((a, b) => b.startTime.getTime() - a.startTime.getTime());
+}
+
+/** Returns the stop of a run, undefined if it took none; null if its own result says: resumed. */
+async function stopIn(client: Client, run: Run): Promise<AccountStop | null | undefined> {
+  const stop = run.memo?.[STOP_MEMO] as AccountStop | undefined;
+  if (run.status.name !== 'COMPLETED') return stop;
+  const result = await resultOfRun(client, run.workflowId, run.runId).catch(unlessForeign);
+  return Object(result).at ? null : stop;
+}
+
+function unlessForeign(error: unknown): undefined {
+  if (!PayloadDecryptionError.is(error)) throw error;
 }

@@ -7,7 +7,7 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import { type AccountStop, lostStop } from '../contract/account-stop.js';
+import type { AccountStop } from '../contract/account-stop.js';
 import { timeShown } from '../contract/attention.js';
 import { type BatchInstruction, shownInterruption } from '../contract/batch/batch.js';
 import {
@@ -26,6 +26,8 @@ import { otherRun, takeSigned } from './signed.js';
 
 /** A run that nobody tells to stop the account ends after this time. */
 const IDLE_MS = 60_000;
+
+const LOST = { by: 'somebody', reason: 'a reset of its stop lost the reason' };
 
 interface StopRun {
   readonly account: string;
@@ -47,7 +49,7 @@ export async function accountStop(input: { account?: string; stop?: AccountStop 
     await condition(() => run.stop !== undefined, IDLE_MS, { summary: 'Nobody stopped the account' });
   } while (!run.stop && !allHandlersFinished());
   // Temporal does not repeat an update that names the run before the reset.
-  if (!run.stop && isReset()) stopBy(run, lostStop(workflowInfo().startTime));
+  if (!run.stop && isReset()) stopBy(run, { ...LOST, at: workflowInfo().startTime.toISOString() });
   if (!run.stop) return null;
   await condition(() => run.resumed === true && allHandlersFinished());
   return run.stop;

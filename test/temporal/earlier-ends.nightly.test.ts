@@ -102,6 +102,24 @@ test('an order that a run of before did not make is not said to be absent in the
   });
 });
 
+test('the resume of an earlier stop resumes no later one', async () => {
+  const [workflowId, ann] = ['stop:default', { by: 'Ann Smith', reason: 'the bank called' }];
+  const { accounts } = lab.orders;
+  await accounts.stop('default', ann);
+  await accounts.resume('default', ann);
+  await vi.waitFor(async () => expect((await accounts.state('default')).stop).toBeUndefined(), { timeout: 30_000 });
+  const [started, end] = [(await rogue.historyOf(workflowId))[0], await endOf(workflowId)];
+  await accounts.stop('default', ann);
+  await whileEnding(workflowId, end, async () => {
+    await rogue.client.workflow.getHandle(workflowId).terminate('rogue');
+    await rogue.startAgain(workflowId, started ? [started] : []);
+    const status = async () => (await rogue.client.workflow.getHandle(workflowId).describe()).status.name;
+    await vi.waitFor(async () => expect(await status()).toBe('COMPLETED'), { timeout: 60_000 });
+  });
+  expect((await accounts.state('default')).stop).toMatchObject(ann);
+  await accounts.resume('default', ann);
+});
+
 test('an order’s own end is read as before, also after a reset', async () => {
   const order = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('own')));
   expect(await order.result()).toMatchObject({ outcome: 'completed' });

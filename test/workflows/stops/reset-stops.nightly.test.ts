@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import { resetTo, resettableEvents, runOf } from '../../reliability/reset.fixture.js';
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
@@ -86,19 +87,42 @@ describe('a reset of an order, where the account has approvers', () => {
 describe('a reset of a stop', () => {
   const lab = useLab();
 
-  test('to its start: the account stays stopped, though nobody knows why', LONG, async () => {
+  test('to its start: the account stays stopped, though its new run forgot why', LONG, async () => {
     await lab.orders.accounts.stop('default', ANN);
     await untilStopped();
     const { runId } = await lab.temporal.client.workflow.getHandle('stop:default').describe();
     await resetTo(lab, { workflowId: 'stop:default', runId }, '3');
-    expect(await lab.orders.accounts.state('default')).toMatchObject({ stop: { by: 'somebody' } });
+    const isStoppedBy = async (by: string) =>
+      expect(await lab.orders.accounts.state('default')).toMatchObject({ stop: { by } });
+    await isStoppedBy('Ann Smith');
     const id = newOrderId('reset');
     const handle = await lab.orders.start('withdraw', orderInput('withdraw', id));
     await vi.waitFor(async () => expect((await handle.state()).waitingFor).toContain('is stopped'), {
       timeout: 60_000,
     });
-    await vi.waitFor(() => lab.orders.accounts.resume('default', BOB), { timeout: 80_000, interval: 2_000 });
+    await vi.waitFor(() => isStoppedBy('somebody'), { timeout: 80_000, interval: 2_000 });
+    await lab.orders.accounts.resume('default', BOB);
     expect((await handle.result()).outcome).toBe('completed');
     expect(lab.requestsOf(id).filter((path) => path.endsWith('/order/withdraw'))).toHaveLength(1);
+  });
+});
+
+describe('the start of a stop, sent again', () => {
+  const lab = useLab();
+
+  test('ends unused, and ends no stop before it', LONG, async () => {
+    const { accounts } = lab.orders;
+    await accounts.stop('default', ANN);
+    const again = await lab.temporal.client.workflow.start('accountStop', {
+      workflowId: 'stop:default',
+      taskQueue: ORDERS_TASK_QUEUE,
+      args: [{ account: 'default' }],
+      workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+    });
+    expect((await accounts.state('default')).stop).toMatchObject(ANN);
+    expect(await again.result()).toBeNull();
+    expect((await accounts.state('default')).stop).toMatchObject(ANN);
+    await accounts.resume('default', BOB);
+    expect(await accounts.state('default')).toEqual({ account: 'default' });
   });
 });
