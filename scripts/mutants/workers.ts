@@ -52,4 +52,14 @@ export const WORKER_MUTANTS: readonly Mutant[] = [
       name: 'a start without a key replaces no stop',
     },
   },
+  {
+    name: 'a signed stop is resumed unsigned',
+    file: 'src/workflows/account-stop.ts',
+    find: '...(run.stop?.keyId && { required: true }),',
+    replacement: '',
+    test: {
+      file: 'test/workflows/stops/held-order.server.test.ts',
+      name: 'where the account has approvers a signed stop is resumed by a signature alone, also by workers that lost their APPROVERS_FILE',
+    },
+  },
 ];

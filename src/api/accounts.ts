@@ -4,7 +4,7 @@ import { allowedAccount, requireAmounts } from './callers.js';
 import { answers, idParams, instructionBody, namedBody } from './documents.js';
 import type { Api } from './server.js';
 
-const stop = z.object({ by: z.string(), reason: z.string(), at: z.string() });
+const stop = z.object({ by: z.string(), reason: z.string(), at: z.string(), keyId: z.string().optional() });
 const state = z.object({ account: z.string(), runId: z.string().optional(), stop: stop.optional() });
 const REFUSED = { 409: 'Refused: it is stopped already, or not stopped, or the signature does not count' };
 

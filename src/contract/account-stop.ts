@@ -5,6 +5,8 @@ export interface AccountStop {
   by: string;
   reason: string;
   at: string;
+  /** Key that signed it. Its resume is signed, too. */
+  keyId?: string;
 }
 
 /** Returns a stop as orders show it while they wait. */

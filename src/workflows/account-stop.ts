@@ -32,7 +32,6 @@ const LOST = { by: 'somebody', reason: 'a reset of its stop lost the reason' };
 interface StopRun {
   readonly account: string;
   stop?: AccountStop;
-  isSigned?: boolean;
   resumed?: boolean;
 }
 
@@ -65,7 +64,7 @@ function setHandlers(run: StopRun): void {
     stops,
     stopProblem,
     ({ by, reason }, keyId) =>
-      stopBy(run, { ...shownInterruption({ by, reason }), at: new Date().toISOString() }, keyId),
+      stopBy(run, { ...shownInterruption({ by, reason }), at: new Date().toISOString(), ...(keyId && { keyId }) }),
   );
   const resumes = 'Sends the creates of the account again. {"by", "reason"}';
   const resumeProblem = (): string | undefined => (run.stop && !run.resumed ? undefined : 'it is not stopped');
@@ -75,10 +74,10 @@ function setHandlers(run: StopRun): void {
   });
 }
 
-function stopBy(run: StopRun, stop: AccountStop, keyId?: string): void {
+function stopBy(run: StopRun, stop: AccountStop): void {
   run.stop = stop;
   upsertMemo({ [STOP_MEMO]: stop });
-  show(details(run.account, stop, keyId), [
+  show(details(run.account, stop), [
     ...attentionAttributes('account-stopped'),
     { key: searchAttribute.account, value: run.account },
   ]);
@@ -86,7 +85,7 @@ function stopBy(run: StopRun, stop: AccountStop, keyId?: string): void {
 
 /** Handles an update. Its validator is synchronous, because an async one would never refuse. */
 function onUpdate(
-  { account }: StopRun,
+  run: StopRun,
   update: ReturnType<typeof defineUpdate<void, [BatchInstruction]>>,
   description: string,
   problem: () => string | undefined,
@@ -95,7 +94,11 @@ function onUpdate(
   const handle = async (raw: BatchInstruction): Promise<void> => {
     const { signature, ...sent } = withoutNulls(raw);
     await takeSigned({
-      input: { account, update: update.name as SignedUpdate, choice: sent, signature },
+      input: {
+        account: run.account,
+        ...{ update: update.name as SignedUpdate, choice: sent, signature },
+        ...(run.stop?.keyId && { required: true }),
+      },
       refusal: problem,
       refuse,
       take: (keyId) => obey(sent, keyId),
@@ -115,7 +118,7 @@ function refuse(reason: string): never {
   throw ApplicationFailure.nonRetryable(reason, 'Refused');
 }
 
-function details(account: string, { by, reason, at }: AccountStop, keyId?: string): string {
+function details(account: string, { by, reason, at, keyId }: AccountStop): string {
   const key = keyId ? ' --key <file of your private key>' : '';
   return [
     `**Account \`${account}\` is stopped: no create is sent.** Look-ups, callbacks and endings continue.`,

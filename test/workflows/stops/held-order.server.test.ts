@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId, openLab, useGatedLab, useLab } from '../../support/lab.js';
@@ -189,5 +189,16 @@ describe('where the account has approvers', () => {
     await accounts.resume('default', BOB, { signer: KEYS.bob });
     await release();
     expect((await order.result()).outcome).toBe('completed');
+  });
+
+  test('a signed stop is resumed by a signature alone, also by workers that lost their APPROVERS_FILE', async () => {
+    const { accounts } = lab.orders;
+    await accounts.stop('default', ANN, { signer: KEYS.ann });
+    await lab.replaceWorkers({ approvers: undefined });
+    onTestFinished(() => lab.replaceWorkers());
+    await expect(accounts.resume('default', BOB)).rejects.toThrow('takes nothing unsigned');
+    await lab.temporal.client.workflow.getHandle('stop:default').terminate('by hand');
+    await expect(accounts.resume('default', BOB)).rejects.toThrow('takes nothing unsigned');
+    expect((await accounts.state('default')).stop).toMatchObject(ANN);
   });
 });
