@@ -60,7 +60,7 @@ export class Failovers {
 }
 
 const FAILED_OVER =
-  'the namespace failed over: Temporal may have lost what it wrote last. No order is sent until ORDER_SETTLE_WINDOW after it, orders are only looked for. Nothing has to be done';
+  'the namespace failed over: Temporal may have lost what it wrote last. No order is sent until ORDER_SETTLE_WINDOW after it, orders are only looked for. Before that, stop and hold again what was stopped or held right before it';
 
 const UNREAD =
   'Temporal does not say whether the namespace failed over: a failover is not seen until it does. Let this worker describe the namespace, or set TEMPORAL_RESTORED_AT after a failover';
