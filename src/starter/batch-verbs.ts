@@ -29,10 +29,14 @@ import { type Followed, reportOfStart, show, watch } from './follow.js';
 import { type BatchStartOptions, readBatchInput } from './input.js';
 import { whileShowing } from './progress.js';
 import { EXIT, exitCodeOfBatch, notDecided, type Report, type StarterIo, type Verbs } from './report.js';
-import { withStops } from './stop-verbs.js';
+import { stopsOf, withStops } from './stop-verbs.js';
 
 /** Returns a batch in the form that `follow` shows. */
-function followed({ self }: StarterIo, handle: BatchHandle): Followed<BatchState, BatchResult> {
+function followed(
+  { self }: StarterIo,
+  handle: BatchHandle,
+  stopped = async (): Promise<string[]> => [],
+): Followed<BatchState, BatchResult> {
   const { batchId, account, workflowId } = handle;
   const name = `batch "${batchId}"`;
   return {
@@ -45,7 +49,10 @@ function followed({ self }: StarterIo, handle: BatchHandle): Followed<BatchState
     nobodyAnswers: `no worker answers; ${name} waits`,
     stateText: (state) => batchStateText(state),
     commands: (state) => batchCommands(self, account, state),
-    progress: (state) => ({ line: batchLine(state), key: state?.phase ?? '' }),
+    progress: async (state) => {
+      const stops = await stopped();
+      return { line: [batchLine(state), ...stops].join('; '), key: [state?.phase, ...stops].join() };
+    },
     wantsPerson,
     ended: (result) => ({ exitCode: exitCodeOfBatch(result), text: batchResultText(result) }),
   };
@@ -84,11 +91,10 @@ function addPlanAndStart(batch: Command, io: StarterIo, verbs: Verbs): void {
     withTimeout(withStartOptions(start), 'with --wait: wait at most this long'),
     async (connect, path: string, options: BatchStartOptions & { wait?: true; timeout?: number }) => {
       const input = await readBatchInput(io, path, options);
-      const { batches } = await connect();
-      const batch = followed(
-        io,
-        await whileShowing(io.stderr, STARTING, () => batches.start(input, checksOf(options))),
-      );
+      const orders = await connect();
+      const started = () => orders.batches.start(input, checksOf(options));
+      const handle = await whileShowing(io.stderr, STARTING, started);
+      const batch = followed(io, handle, () => stopsOf(orders, [handle.account]));
       const report = await reportOfStart(batch);
       if (!options.wait) return report;
       print(io.stderr, `${report.text}\n`);
@@ -196,15 +202,19 @@ export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): vo
   add(rows, async (handle, { ndjson }, orders) => {
     const all = await whileShowing(io.stderr, 'reading the rows', () => allRows(handle));
     const shown = { exitCode: EXIT.done, json: { ...followed(io, handle).id, rows: all } };
-    if (ndjson) return { ...shown, text: all.map((row) => JSON.stringify(row)).join('\n') };
+    if (ndjson) {
+      for (const line of await stopsOf(orders, [handle.account])) print(io.stderr, `${line}\n`);
+      return { ...shown, text: all.map((row) => JSON.stringify(row)).join('\n') };
+    }
     return withStops({ ...shown, text: batchRowsText(all, io.stdout.columns) }, orders, [handle.account]);
   });
   const shown = verb('show', 'where a batch stands, or how it ended').option('--watch', 'follow it to its end');
   add(
     withTimeout(shown, 'with --watch: watch at most this long'),
-    async (handle, { watch: isWatched, timeout }, orders) =>
-      isWatched
-        ? watch(io, followed(io, handle), { timeoutMs: timeout, toItsEnd: true })
-        : withStops(await show(followed(io, handle)), orders, [handle.account]),
+    async (handle, { watch: isWatched, timeout }, orders) => {
+      const batch = followed(io, handle, () => stopsOf(orders, [handle.account]));
+      const report = isWatched ? watch(io, batch, { timeoutMs: timeout, toItsEnd: true }) : show(batch);
+      return withStops(await report, orders, [handle.account]);
+    },
   );
 }

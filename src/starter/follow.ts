@@ -7,6 +7,11 @@ import { linkLine, pageLink } from './ui-links.js';
 /** Interval between looks at the state. */
 const TICK_MS = 1_000;
 
+interface Progress {
+  line: string;
+  key: string;
+}
+
 /** Order or batch on the command line. */
 export interface Followed<S, R> {
   handle: {
@@ -32,7 +37,7 @@ export interface Followed<S, R> {
   /** Returns the command lines for possible decisions. */
   commands(state: S): string[];
   /** Returns a progress line. A change of `key` is shown at once. */
-  progress(state: S | undefined): { line: string; key: string };
+  progress(state: S | undefined): Progress | Promise<Progress>;
   wantsPerson(state: S): boolean;
   ended(result: R): Pick<Report, 'exitCode' | 'text'>;
 }
@@ -100,7 +105,7 @@ export function watch<S, R>(
       const end = await reportOfEnd(followed, { timeoutMs: Math.min(TICK_MS, Math.max(1, deadlineMs - Date.now())) });
       if (end) return end;
       const state = await stateIfAnswered(followed);
-      const { line, key } = followed.progress(state);
+      const { line, key } = await followed.progress(state);
       show(line, key);
       const isEnough = !toItsEnd && state !== undefined && followed.wantsPerson(state);
       if (isEnough || Date.now() >= deadlineMs) return reportOfState(followed, state);

@@ -51,17 +51,18 @@ export function addHoldVerb(order: Command, verbs: Verbs): void {
   });
 }
 
-/** Adds to a report which of the accounts send nothing now, and why. */
-export async function withStops(
-  report: Report,
-  { client }: PaymentOrders,
-  accounts: Iterable<string>,
-): Promise<Report> {
+/** Returns which of the accounts send nothing now, and why. */
+export async function stopsOf({ client }: PaymentOrders, accounts: Iterable<string>): Promise<string[]> {
   const stopOf = async (account: string) => {
     const why = await whyStopped(client, account);
     return why ? [`account ${account} sends no create: ${why}`] : [];
   };
-  const stops = (await callTemporal(client, () => Promise.all([...new Set(accounts)].map(stopOf)))).flat();
+  return (await callTemporal(client, () => Promise.all([...new Set(accounts)].map(stopOf)))).flat();
+}
+
+/** Adds to a report which of the accounts send nothing now, and why. */
+export async function withStops(report: Report, orders: PaymentOrders, accounts: Iterable<string>): Promise<Report> {
+  const stops = await stopsOf(orders, accounts);
   if (stops.length === 0) return report;
   return { ...report, json: { ...report.json, stops }, text: [report.text, ...stops].join('\n') };
 }

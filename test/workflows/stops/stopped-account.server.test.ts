@@ -110,6 +110,9 @@ describe('a stopped account', () => {
       await expect.poll(() => run(...argv), { timeout: 60_000 }).toMatch(why);
       expect(JSON.parse(await run(...argv, '--json')).stops).toEqual([expect.stringMatching(why)]);
     }
+    const errorsOf = async (...argv: string[]) => (await runStarterWith(async () => lab.orders, argv)).stderr;
+    expect(await errorsOf('batch', 'rows', batchId, '--ndjson')).toMatch(why);
+    expect(await errorsOf('batch', 'show', batchId, '--watch', '--timeout', '2s')).toMatch(why);
     await resume();
     await batch.result();
     expect(await run('batch', 'rows', batchId)).not.toContain('sends no create');
