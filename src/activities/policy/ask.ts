@@ -210,7 +210,8 @@ export async function policyVerdict(
   if (deps.others?.(name).some((other) => other.policy !== undefined && other.policy !== own))
     return notSent(`another worker of the account has ${policy ? 'another' : 'a'} POLICY_FILE: give all the same one`);
   // A person is asked about the cap first, and nothing is reserved meanwhile.
-  if (exceededCap(capsFor(deps, account, attempt), type, request, rates, approved)) return undefined;
+  if (exceededCap(capsFor(deps, account, attempt), type, request, rates, approved))
+    return notSent('it was above a cap that holds no longer: the next try asks the policy');
   try {
     if (!policy) {
       await deps.policyDesk?.close(name);
