@@ -19,7 +19,7 @@ import { recordSend } from '../audit.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { invalidOrder } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';
-import { noteEarlier, policyVerdict } from '../policy/ask.js';
+import { countAdopted, noteEarlier, policyVerdict } from '../policy/ask.js';
 import { protectionsIn, type Restored, tooSoonAfterRestore } from '../protections.js';
 import { stopped, stopsOf } from '../stops.js';
 import {
@@ -200,6 +200,11 @@ async function refusedByProbe(
     const { kind: _, differences, ...ours } = seen;
     // An order under another form of our id is ours, too, because the id means one payment.
     if (differences.length > 0) return { kind: 'conflict', order: seen.order, differences };
+    try {
+      if (blocked) await countAdopted(deps, account, attempt.type, request);
+    } catch (error) {
+      return notSentBecause('the policy could not count an order that exists', error);
+    }
     return {
       kind: 'adopted',
       ...ours,

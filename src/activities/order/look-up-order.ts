@@ -13,6 +13,7 @@ import { validateRecoveredInput } from '../../validation/order-input.js';
 import { payersOf } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidOrder, noReading, retryOrTell } from '../failures.js';
+import { countAdopted } from '../policy/ask.js';
 import { protectionsIn, tooSoonAfterRestore } from '../protections.js';
 import { patience } from './gathering.js';
 import { aboveLimits, capsFor } from './limits.js';
@@ -33,6 +34,9 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
       const reading = await read(account, input, later);
       if (input.awaitsLater && !isAwaited(reading)) throw comeBackIn(AWAITED_MS.reading, NONE_LATER);
       if (reading.kind === 'elsewhere') return reading;
+      // It may be adopted. After a restore, the sums are read again.
+      if (reading.kind === 'found' && !input.known && !tooSoon)
+        await countAdopted(deps, account, input.type, input.request);
       const readAtMs = await now();
       // Payers matter only if something may be left of the order.
       const payers = await payersNow(account, input, reading);

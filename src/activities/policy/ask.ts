@@ -2,6 +2,7 @@ import { getClient } from '@temporalio/activity';
 import { type Client, WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
 import { bounded } from '../../client/bounded.js';
 import { callTemporal } from '../../client/temporal-calls.js';
+import type { Policy } from '../../config.js';
 import {
   ASK_POLICY_UPDATE,
   ORDERS_TASK_QUEUE,
@@ -15,17 +16,10 @@ import type { CreateRequest } from '../../contract/order/request.js';
 import type { OrderType } from '../../contract/order/types.js';
 import type { PolicyAnswer, PolicyQuestion } from '../../contract/policy/ledger.js';
 import type { PolicyInput } from '../../contract/policy/messages.js';
-import {
-  type Breach,
-  breachesOf,
-  breachText,
-  type PolicyRule,
-  spendsOf,
-  testRules,
-} from '../../contract/policy/rules.js';
+import { type Breach, breachesOf, breachText, type Payout, spendsOf, testRules } from '../../contract/policy/rules.js';
 import type { Rates } from '../../contract/service-objects.js';
 import { digestOfJson, policyDigest } from '../../temporal/published.js';
-import type { ActivityDeps } from '../deps.js';
+import type { Account, ActivityDeps } from '../deps.js';
 import { reasonOf } from '../failures.js';
 import { notSent, notSentBecause } from '../order/create-attempt.js';
 import { type Attempted, capsFor, exceededCap } from '../order/limits.js';
@@ -160,8 +154,39 @@ const judgedOf = ({ type, account, input }: CreateOrderInput, request: CreateReq
   follows: (input as RunInput).followUpOf?.map(({ user_order_id: orderId }) => orderId),
 });
 
-/** Rules that need the sums of the account. */
-const COUNTING: readonly PolicyRule['rule'][] = ['sum', 'count', 'new-payee', 'paid-before'];
+/** Returns true if a rule needs the sums of the account. */
+const isCounting = ({ rules }: Policy): boolean =>
+  rules.some(({ rule }) => ['sum', 'count', 'new-payee', 'paid-before'].includes(rule));
+
+/** Returns the digest of the key as a field to spread; {} without a key. */
+const keyOf = ({ payeeKey }: Policy): { payeeKey?: string } =>
+  payeeKey ? { payeeKey: digestOfJson(payeeKey.reveal()) } : {};
+
+/** Counts an order that the service shows, unless a reservation does: rules may have held it. */
+export async function countFound(
+  { policies, policyDesk }: ActivityDeps,
+  account: string,
+  orderId: string,
+  payoutBy: (policy: Policy) => Payout,
+): Promise<void> {
+  const policy = policies?.get(account);
+  if (!policy || !isCounting(policy)) return;
+  const spends = spendsOf(payoutBy(policy));
+  const found = { orderId, spends, limits: [], reserve: true, isFound: true as const };
+  if (spends.length > 0) await policyDesk?.ask(account, { ...found, ...keyOf(policy) });
+}
+
+/** Counts an order that the service shows for a request. */
+export async function countAdopted(
+  deps: ActivityDeps,
+  account: Account,
+  type: OrderType,
+  request: CreateRequest,
+): Promise<void> {
+  if (!isJudged(type) || !deps.policies?.has(account.name)) return;
+  const amounts = askedAmounts(type, request, await account.rates.current());
+  await countFound(deps, account.name, request.order_id, (policy) => payoutOf(policy, type, request, amounts));
+}
 
 /**
  * Returns the breaches of an order; [] if it may be sent, which reserves it. `reserve: false` only
@@ -182,13 +207,13 @@ export async function breachesBefore(
   const isReserved = reserve && tested.breaches.length === 0;
   const limits = tested.limits.map(({ limit }) => limit);
   // Without rules about sums, nothing needs to be counted.
-  const counts = rules.some(({ rule }) => COUNTING.includes(rule));
+  const counts = isCounting(policy);
   if (!counts && reserve) await policyDesk?.close(account);
   if (!counts || (limits.length === 0 && !isReserved)) return tested.breaches;
   const question = { orderId: request.order_id, spends: spendsOf(payout), limits, reserve: isReserved };
   const failed = await policyDesk?.ask(account, {
     ...question,
-    ...(policy.payeeKey && { payeeKey: digestOfJson(policy.payeeKey.reveal()) }),
+    ...keyOf(policy),
     ...(follows && { follows }),
   });
   return [...tested.breaches, ...breachesOf(rules, tested, failed ?? [])];

@@ -38,6 +38,8 @@ export interface PolicyQuestion {
   spends: readonly Spend[];
   limits: readonly Limit[];
   reserve: boolean;
+  /** The service shows the order, so it counts. A reservation of it stays as it is. */
+  isFound?: true;
   /** Digest of the key of payees' hashes. */
   payeeKey?: string;
   /** Orders whose remainder it moves. They are final, though their workflows are open. */
@@ -137,9 +139,10 @@ function compare({ sums, payoutsLostUntilMs = 0 }: Ledger, same: readonly string
 /** Answers a question, and reserves the order if no limit fails. The same order counts once. */
 export function judge(
   ledger: Ledger,
-  { orderId, spends, limits, reserve, payeeKey }: PolicyQuestion,
+  { orderId, spends, limits, reserve, isFound, payeeKey }: PolicyQuestion,
   nowMs: number,
 ): PolicyAnswer {
+  if (isFound && ledger.open[orderId]) return [];
   const isOtherKey = payeeKey !== undefined && payeeKey !== ledger.payeeKey;
   // Hashes by different keys never match.
   const lost = isOtherKey && ledger.payeeKey && { payeesLostUntilMs: nowMs, payoutsLostUntilMs: nowMs };
