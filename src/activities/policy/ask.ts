@@ -28,6 +28,8 @@ import { askedAmounts, isJudged, payoutOf } from './payout.js';
 /** Limit of one question, well within an attempt of a create. */
 const ANSWER_WITHIN_MS = 12_000;
 const PAUSE_MS = 200;
+/** Shorter than the pause in which new sums wait for what is being sent. */
+const CLOSED_FOR_MS = 2_000;
 /** Orders in one update: Temporal takes ten updates of a workflow at a time. */
 const MOST_AT_ONCE = 200;
 
@@ -41,12 +43,12 @@ interface Waiting {
 export class PolicyDesk {
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #busy = new Set<string>();
-  readonly #closed = new Set<string>();
+  readonly #closedAtMs = new Map<string, number>();
 
   /** Returns the limits that an order would exceed. Throws if no answer came in time. */
   ask(account: string, question: PolicyQuestion): Promise<PolicyAnswer> {
     const client = getClient();
-    this.#closed.delete(account);
+    this.#closedAtMs.delete(account);
     const queue = this.#waiting.get(account) ?? [];
     this.#waiting.set(account, queue);
     return new Promise((resolve, reject) => {
@@ -55,14 +57,15 @@ export class PolicyDesk {
     });
   }
 
-  /** Ends the sums once orders are sent that they do not count. Later rules read them again. */
+  /** Ends the sums before orders are sent that they do not count. Later rules read them again. */
   async close(account: string): Promise<void> {
-    if (this.#closed.has(account)) return;
+    const atMs = performance.now();
+    if (atMs - (this.#closedAtMs.get(account) ?? Number.NEGATIVE_INFINITY) < CLOSED_FOR_MS) return;
     const handle = getClient().workflow.getHandle(policyWorkflowId(account));
     await callTemporal(getClient(), () => handle.terminate('no rule needs the sums')).catch((error: unknown) => {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     });
-    this.#closed.add(account);
+    this.#closedAtMs.set(account, atMs);
   }
 
   async #serve(client: Client, account: string, queue: Waiting[]): Promise<void> {

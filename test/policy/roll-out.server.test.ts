@@ -1,0 +1,81 @@
+import { NativeConnection } from '@temporalio/worker';
+import { afterEach, expect, test, vi } from 'vitest';
+import { type Policy, Secret, type WorkerConfig } from '../../src/config.js';
+import type { PolicyRule } from '../../src/contract/policy/rules.js';
+import { publishedFor } from '../../src/temporal/published.js';
+import { createWorkers } from '../../src/worker/start-worker.js';
+import { orderInput } from '../support/inputs.js';
+import { newOrderId, useLab } from '../support/lab.js';
+import { workflowBundle } from '../support/temporal.js';
+import { openUngrouped } from '../support/ungrouped.js';
+import { executions, parkedFor, startSteered } from '../workflows/compensation/parked-orders.fixture.js';
+
+/* A worker without rules beside one with POLICY_FILE. */
+
+const payeeKey = new Secret('0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a6978');
+const lab = useLab({ workers: false });
+vi.setConfig({ testTimeout: 120_000 });
+
+const live = new Map<string, { config: WorkerConfig; stop: () => Promise<void> }>();
+afterEach(async () => {
+  for (const { stop } of [...live.values()]) await stop();
+});
+
+/** Starts a worker that sees the settings of the others. */
+async function startWorker(identity: string, rules: readonly PolicyRule[]): Promise<() => Promise<void>> {
+  const policies = new Map<string, Policy>([['default', { rules, payeeKey }]]);
+  const config: WorkerConfig = rules.length > 0 ? { ...lab.config, policies } : lab.config;
+  const others = () =>
+    [...live].flatMap(([name, other]) => (name === identity ? [] : [publishedFor(other.config, 'default')]));
+  const connection = await NativeConnection.connect({ address: lab.temporal.address });
+  const workers = await createWorkers(
+    config,
+    { connection, namespace: lab.temporal.namespace, identity, live: { others } },
+    { workflowBundle: workflowBundle(), debugMode: true },
+    await openUngrouped(config.accounts),
+  );
+  const runs = workers.map((one) => one.run());
+  const stop = async () => {
+    live.delete(identity);
+    for (const one of workers) one.shutdown();
+    await Promise.all(runs);
+    await connection.close().catch(() => undefined);
+  };
+  live.set(identity, { config, stop });
+  return stop;
+}
+
+const pay = (amount: string, currency: string) =>
+  startSteered(lab, 'withdraw', { marker: '', compensation: 'report', order: { amount, currency } });
+const sums = () => lab.temporal.client.workflow.getHandle('policy:default');
+const areRunning = () =>
+  sums()
+    .describe()
+    .then(({ status }) => status.name === 'RUNNING')
+    .catch(() => false);
+
+/** Makes dry runs, which either worker takes, until the sums were asked for. */
+async function tryOut(currency: string): Promise<void> {
+  const input = orderInput('withdraw', newOrderId('dry'));
+  const order = { ...input.order, currency, amount: '2' };
+  await vi.waitUntil(async () => (await lab.orders.check('withdraw', { ...input, order })) && areRunning(), 60_000);
+}
+
+test('sums of rules that were tried and taken back end, so that later rules count everything', async () => {
+  const rules: PolicyRule[] = [{ rule: 'sum', per: 'day', currency: 'usd', max: '100', breach: 'park' }];
+  const stopPlain = await startWorker('plain', []);
+  await (await pay('2', 'usd')).handle.result();
+  const stopTried = await startWorker('tried', rules);
+  await tryOut('usd');
+  await vi.waitUntil(
+    async () => (await sums().fetchHistory()).events?.some((one) => one.activityTaskCompletedEventAttributes),
+    30_000,
+  );
+  await stopTried();
+  await (await pay('80', 'usd')).handle.result();
+  await stopPlain();
+  await startWorker('fresh', rules);
+  const { orderId, handle } = await pay('85', 'usd');
+  await parkedFor(handle, 'the total would be 167 usd');
+  expect(executions(lab, orderId)).toBe(0);
+});
