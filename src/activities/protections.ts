@@ -3,7 +3,15 @@ import { type Pace, windowOf } from '../contract/order/activities.js';
 import { lowestCaps, stricterPace } from '../contract/order/stricter.js';
 import type { OrderType } from '../contract/order/types.js';
 import type { OnlyByCommand } from '../contract/signature.js';
+import { policyDigest } from '../temporal/published.js';
 import type { Account, ActivityDeps } from './deps.js';
+
+/** Returns true if another worker of the account has other rules, or rules that this one lacks. */
+export function isOtherPolicy({ policies, others }: ActivityDeps, name: string): boolean {
+  const policy = policies?.get(name);
+  const own = policy && policyDigest(policy);
+  return others?.(name).some((other) => other.policy !== undefined && other.policy !== own) ?? false;
+}
 
 /** Protective settings in force for an account. */
 export interface InForce {

@@ -22,8 +22,12 @@ afterEach(async () => {
 });
 
 /** Starts a worker that sees the settings of the others. */
-async function startWorker(identity: string, rules: readonly PolicyRule[]): Promise<() => Promise<void>> {
-  const policies = new Map<string, Policy>([['default', { rules, payeeKey }]]);
+async function startWorker(
+  identity: string,
+  rules: readonly PolicyRule[],
+  key: Pick<Policy, 'payeeKey'> = { payeeKey },
+): Promise<() => Promise<void>> {
+  const policies = new Map<string, Policy>([['default', { rules, ...key }]]);
   const config: WorkerConfig = rules.length > 0 ? { ...lab.config, policies } : lab.config;
   const others = () =>
     [...live].flatMap(([name, other]) => (name === identity ? [] : [publishedFor(other.config, 'default')]));
@@ -54,6 +58,18 @@ const areRunning = () =>
     .then(({ status }) => status.name === 'RUNNING')
     .catch(() => false);
 
+/** Waits until the sums are read, and returns by whom. */
+async function readBy(): Promise<string> {
+  const events = () =>
+    sums()
+      .fetchHistory()
+      .then((history) => history.events ?? []);
+  const isRead = async () => (await events()).some((one) => one.activityTaskCompletedEventAttributes);
+  await vi.waitUntil(isRead, 60_000);
+  const started = (await events()).find((one) => one.activityTaskStartedEventAttributes);
+  return started?.activityTaskStartedEventAttributes?.identity ?? '';
+}
+
 /** Makes dry runs, which either worker takes, until the sums were asked for. */
 async function tryOut(currency: string): Promise<void> {
   const input = orderInput('withdraw', newOrderId('dry'));
@@ -67,15 +83,47 @@ test('sums of rules that were tried and taken back end, so that later rules coun
   await (await pay('2', 'usd')).handle.result();
   const stopTried = await startWorker('tried', rules);
   await tryOut('usd');
-  await vi.waitUntil(
-    async () => (await sums().fetchHistory()).events?.some((one) => one.activityTaskCompletedEventAttributes),
-    30_000,
-  );
+  await readBy();
   await stopTried();
   await (await pay('80', 'usd')).handle.result();
   await stopPlain();
   await startWorker('fresh', rules);
   const { orderId, handle } = await pay('85', 'usd');
   await parkedFor(handle, 'the total would be 167 usd');
+  expect(executions(lab, orderId)).toBe(0);
+});
+
+test('sums of payees are read by a worker that has their key', async () => {
+  const rules: PolicyRule[] = [
+    { rule: 'sum', per: 'day', currency: 'eur', of: 'payee', max: '100', breach: 'park' },
+    { rule: 'count', max: 9, breach: 'park' },
+  ];
+  const stopPlain = await startWorker('plain', []);
+  await (await pay('90', 'eur')).handle.result();
+  await startWorker('fresh', rules);
+  for (let turn = 0; turn < 3; turn += 1) {
+    await sums()
+      .terminate('again')
+      .catch(() => undefined);
+    await tryOut('eur');
+    expect(await readBy()).toBe('fresh');
+  }
+  await stopPlain();
+  const { orderId, handle } = await pay('95', 'eur');
+  await parkedFor(handle, 'the total would be 185 eur');
+  expect(executions(lab, orderId)).toBe(0);
+});
+
+test('a first key is a change of the key: rules about payees hold orders', async () => {
+  const before: PolicyRule[] = [{ rule: 'sum', per: 'day', currency: 'usd', max: '10000', breach: 'park' }];
+  const stopKeyless = await startWorker('keyless', before, {});
+  await sums()
+    .terminate('again')
+    .catch(() => undefined);
+  await (await pay('3', 'usd')).handle.result();
+  await stopKeyless();
+  await startWorker('fresh', [...before, { rule: 'count', max: 9, breach: 'park' }]);
+  const { orderId, handle } = await pay('3', 'usd');
+  await parkedFor(handle, 'payouts per day and payee');
   expect(executions(lab, orderId)).toBe(0);
 });

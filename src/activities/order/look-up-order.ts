@@ -34,9 +34,7 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
       const reading = await read(account, input, later);
       if (input.awaitsLater && !isAwaited(reading)) throw comeBackIn(AWAITED_MS.reading, NONE_LATER);
       if (reading.kind === 'elsewhere') return reading;
-      // It may be adopted. After a restore, the sums are read again.
-      if (reading.kind === 'found' && !input.known && !tooSoon)
-        await countAdopted(deps, account, input.type, input.request);
+      await countNew(deps, account, { ...input, tooSoon }, reading);
       const readAtMs = await now();
       // Payers matter only if something may be left of the order.
       const payers = await payersNow(account, input, reading);
@@ -48,6 +46,16 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
       throw retryOrTell(error, account);
     }
   };
+}
+
+/** Counts an order that was not seen before. Not soon after a restore: the sums are read again. */
+async function countNew(
+  deps: ActivityDeps,
+  account: Account,
+  { known, tooSoon, type, request }: LookUpInput & { tooSoon: unknown },
+  { kind }: LookUpReading,
+): Promise<void> {
+  if (kind === 'found' && !known && !tooSoon) await countAdopted(deps, account, type, request);
 }
 
 const limitsOfOurs = (

@@ -18,11 +18,12 @@ import type { PolicyAnswer, PolicyQuestion } from '../../contract/policy/ledger.
 import type { PolicyInput } from '../../contract/policy/messages.js';
 import { type Breach, breachesOf, breachText, type Payout, spendsOf, testRules } from '../../contract/policy/rules.js';
 import type { Rates } from '../../contract/service-objects.js';
-import { digestOfJson, policyDigest } from '../../temporal/published.js';
+import { digestOfJson } from '../../temporal/published.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { reasonOf } from '../failures.js';
 import { notSent, notSentBecause } from '../order/create-attempt.js';
 import { type Attempted, capsFor, exceededCap } from '../order/limits.js';
+import { isOtherPolicy } from '../protections.js';
 import { askedAmounts, isJudged, payoutOf } from './payout.js';
 
 /** Limit of one question, well within an attempt of a create. */
@@ -162,7 +163,7 @@ const isCounting = ({ rules }: Policy): boolean =>
   rules.some(({ rule }) => ['sum', 'count', 'new-payee', 'paid-before'].includes(rule));
 
 /** Returns the digest of the key as a field to spread; {} without a key. */
-const keyOf = ({ payeeKey }: Policy): { payeeKey?: string } =>
+export const keyOf = ({ payeeKey }: Partial<Policy>): { payeeKey?: string } =>
   payeeKey ? { payeeKey: digestOfJson(payeeKey.reveal()) } : {};
 
 /** Counts an order that the service shows, unless a reservation does: rules may have held it. */
@@ -234,8 +235,7 @@ export async function policyVerdict(
   if (closed || !isJudged(type)) return undefined;
   const { name } = account;
   const policy = deps.policies?.get(name);
-  const own = policy && policyDigest(policy);
-  if (deps.others?.(name).some((other) => other.policy !== undefined && other.policy !== own))
+  if (isOtherPolicy(deps, name))
     return notSent(`another worker of the account has ${policy ? 'another' : 'a'} POLICY_FILE: give all the same one`);
   // A person is asked about the cap first, and nothing is reserved meanwhile.
   if (exceededCap(capsFor(deps, account, attempt), type, request, rates, approved))

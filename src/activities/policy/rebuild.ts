@@ -14,7 +14,9 @@ import { orderWindows } from '../../payment-service/paging.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { retryLater } from '../failures.js';
 import { mapInOrder, PacedReads } from '../paced-reads.js';
+import { isOtherPolicy } from '../protections.js';
 import { type OurRun, ourRuns } from '../reconcile/our-runs.js';
+import { keyOf } from './ask.js';
 import { askedAmounts, isJudged, payoutOf } from './payout.js';
 import { executedOn } from './settle.js';
 
@@ -35,10 +37,11 @@ export function rebuildPolicyActivity(deps: ActivityDeps) {
   return async function rebuildPolicy({ account: name }: { account: string }): Promise<Ledger> {
     const account = accountOf(deps, name);
     const policy: Partial<Policy> = deps.policies?.get(name) ?? {};
+    if (isOtherPolicy(deps, name)) throw new Error('another worker of the account has other rules: it reads the sums');
     const beat = setInterval(() => heartbeat(), BEAT_EVERY_MS);
     try {
       await sleep(LISTED_AFTER_MS);
-      const ledger = openLedger();
+      const ledger = { ...openLedger(), ...keyOf(policy) };
       const client = getClient();
       // First, so that the list shows what is created meanwhile.
       const inFlight = await runsInFlight(client, name);

@@ -76,6 +76,7 @@ export interface Ledger {
   open: Record<string, Reservation>;
   /** Payees that were paid, with the hour of the last payment. */
   paid: Record<string, number>;
+  /** Digest of the key of its hashes; '' if it has none. Absent in a state of version 0.1.0. */
   payeeKey?: string;
   /** Figures of payees up to this time are incomplete. */
   payeesLostUntilMs?: number;
@@ -145,7 +146,7 @@ export function judge(
   if (isFound && ledger.open[orderId]) return [];
   const isOtherKey = payeeKey !== undefined && payeeKey !== ledger.payeeKey;
   // Hashes by different keys never match.
-  const lost = isOtherKey && ledger.payeeKey && { payeesLostUntilMs: nowMs, payoutsLostUntilMs: nowMs };
+  const lost = isOtherKey && ledger.payeeKey !== undefined && { payeesLostUntilMs: nowMs, payoutsLostUntilMs: nowMs };
   if (reserve && isOtherKey) Object.assign(ledger, lost, { payeeKey });
   const before = ledger.open[orderId];
   const own = (key: string) => sum(spends.flatMap(([one, amount]) => (one === key ? [decimal(amount)] : [])));
@@ -234,7 +235,7 @@ export function noteChecked({ open }: Ledger, orderIds: readonly string[], nowMs
 
 /** Makes the state small enough for the next run. What it drops counts in full, or parks. */
 export function prune(ledger: Ledger, nowMs: number): Ledger {
-  const pruned: Ledger = { ...ledger, ...openLedger() };
+  const pruned: Ledger = { ...ledger, ...openLedger(), payeeKey: ledger.payeeKey ?? '' };
   const keptAtMs = (atMs: number): number => {
     const last = lastHourOf(hourOf(atMs));
     return (last + 1) * HOUR_MS < nowMs - HOURLY_MS ? last * HOUR_MS : atMs;
