@@ -4,6 +4,7 @@ import { readFirstInput } from '../../client/history.js';
 import type { Policy } from '../../config.js';
 import type { Amount } from '../../contract/money.js';
 import { searchAttribute } from '../../contract/names.js';
+import { windowOf } from '../../contract/order/activities.js';
 import { requestOfOrder } from '../../contract/order/followers.js';
 import { factsOf, isOrderType, type OrderType, orderTypeOf } from '../../contract/order/types.js';
 import { type Ledger, openLedger, prune, reserveOrder, settle } from '../../contract/policy/ledger.js';
@@ -14,7 +15,7 @@ import { orderWindows } from '../../payment-service/paging.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { retryLater } from '../failures.js';
 import { mapInOrder, PacedReads } from '../paced-reads.js';
-import { isOtherPolicy } from '../protections.js';
+import { isOtherPolicy, protectionsIn } from '../protections.js';
 import { type OurRun, ourRuns } from '../reconcile/our-runs.js';
 import { keyOf } from './ask.js';
 import { askedAmounts, isJudged, payoutOf } from './payout.js';
@@ -30,8 +31,8 @@ const AT_ONCE = 20;
 const MASKED = /[*•…]/;
 
 /**
- * Reads what an account sent within the longest period: from the service's order list, and from
- * open orders whose create may be in flight. Counts an order in doubt in full.
+ * Reads what an account sent within the longest period: from the service's order list, and from our
+ * orders that it may not show yet. Counts an order in doubt in full.
  */
 export function rebuildPolicyActivity(deps: ActivityDeps) {
   return async function rebuildPolicy({ account: name }: { account: string }): Promise<Ledger> {
@@ -45,15 +46,20 @@ export function rebuildPolicyActivity(deps: ActivityDeps) {
       const client = getClient();
       // First, so that the list shows what is created meanwhile.
       const inFlight = await runsInFlight(client, name);
-      const listed = await takeListed(account, policy, ledger);
+      const { listed, isWhole } = await takeListed(account, policy, ledger);
       const rates = await account.rates.current();
-      for (const run of inFlight) {
+      const lateMs = windowOf(protectionsIn(deps, account).pace, 'withdraw');
+      // An entry that cannot be read may be of any order.
+      const ended = await endedRuns(client, name, Date.now() - (isWhole ? lateMs : COUNTED_MS), listed);
+      for (const run of [...inFlight, ...ended]) {
         if (listed.has(run.orderId)) continue;
         const { workflowType, input } = await readFirstInput(client, run.workflowId, run.runId);
         const type = orderTypeOf(workflowType);
         if (!type || !isJudged(type) || !input.order) continue;
         const payout = payoutOf(policy, type, input.order, askedAmounts(type, input.order, rates));
-        reserveOrder(ledger, run.orderId, spendsOf(payout), Date.now(), { isUnseen: true });
+        reserveOrder(ledger, run.orderId, spendsOf(payout), Date.now(), {
+          ...(run.standing?.kind === 'open' && { isUnseen: true }),
+        });
       }
       return prune(ledger, Date.now());
     } catch (error) {
@@ -64,17 +70,19 @@ export function rebuildPolicyActivity(deps: ActivityDeps) {
   };
 }
 
-/** Adds the listed orders to the ledger. Returns their ids. */
-async function takeListed(account: Account, policy: Partial<Policy>, ledger: Ledger): Promise<Set<string>> {
+/** Adds the listed orders to the ledger. Returns their ids, and whether every entry was readable. */
+async function takeListed(account: Account, policy: Partial<Policy>, ledger: Ledger) {
   const reads = new PacedReads(account);
   const nowMs = Date.now();
   const listed = new Map<string, OrderListItem>();
+  let isWhole = true;
   // A day more on both ends: the service's time zone is unknown.
   for await (const { page } of orderWindows(reads.orders(), {
     fromMs: nowMs - COUNTED_MS - DAY_MS,
     toMs: nowMs + DAY_MS,
   })) {
     for (const item of page.items) listed.set(item.order_uuid, item);
+    isWhole &&= page.malformed.length === 0;
   }
   for (const item of listed.values()) {
     const type = item.order_type;
@@ -90,7 +98,7 @@ async function takeListed(account: Account, policy: Partial<Policy>, ledger: Led
     reserveOrder(ledger, orderId, spends, atMs);
     if (isFinal(item.status)) settle(ledger, { orderId, spends });
   }
-  return new Set([...listed.values()].map(({ user_order_id: id }) => id));
+  return { listed: new Set([...listed.values()].map(({ user_order_id: id }) => id)), isWhole };
 }
 
 const NOT_EXECUTED: readonly string[] = ['canceled', 'error'];
@@ -127,6 +135,17 @@ async function runsInFlight(client: Client, account: string): Promise<OurRun[]> 
   });
   for await (const _ of described);
   return inFlight;
+}
+
+/** Returns orders that ended since a time and are not listed. The sums ask later how they ended. */
+async function endedRuns(client: Client, account: string, endedSinceMs: number, listed: ReadonlySet<string>) {
+  const nowMs = Date.now();
+  const newest = new Map<string, OurRun>();
+  for await (const run of ourRuns(client, account, { fromMs: nowMs - COUNTED_MS, toMs: nowMs, endedSinceMs })) {
+    const { startedAtMs = 0 } = newest.get(run.orderId) ?? {};
+    if (!run.received && !listed.has(run.orderId) && run.startedAtMs >= startedAtMs) newest.set(run.orderId, run);
+  }
+  return [...newest.values()].filter(({ standing, noOrder }) => standing?.kind !== 'open' && !noOrder);
 }
 
 /** Attention codes of orders not sent, or proven absent. */

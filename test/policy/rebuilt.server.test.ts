@@ -1,0 +1,28 @@
+import { expect, test, vi } from 'vitest';
+import type { Policy } from '../../src/config.js';
+import type { PolicyRule } from '../../src/contract/policy/rules.js';
+import { useLab } from '../support/lab.js';
+import { executions, parkedFor, startSteered } from '../workflows/compensation/parked-orders.fixture.js';
+
+const sumOf = (currency: string): PolicyRule => ({ rule: 'sum', per: 'day', currency, max: '100', breach: 'park' });
+const policy: Policy = { rules: [sumOf('usd'), sumOf('eur')] };
+const lab = useLab({
+  limits: { policies: new Map([['default', policy]]) },
+  pace: { settleWindowMs: { atOnce: 40_000, deposit: 600 } },
+});
+vi.setConfig({ testTimeout: 60_000 });
+
+const pay = (currency: string, amount: string, marker = '') =>
+  startSteered(lab, 'withdraw', { marker, compensation: 'report', order: { amount, currency } });
+
+test.for([
+  ['late', 'usd', 'list_lag_ms=30000'],
+  ['unreadably', 'eur', 'list=malformed'],
+] as const)('sums that are read again count an order that the list shows %s', async ([, currency, marker]) => {
+  const { handle: paid } = await pay(currency, '80', marker);
+  expect((await paid.result()).outcome).toBe('completed');
+  await lab.temporal.client.workflow.getHandle('policy:default').terminate('lost');
+  const { orderId, handle } = await pay(currency, '85');
+  await parkedFor(handle, `the total would be 165 ${currency}`);
+  expect(executions(lab, orderId)).toBe(0);
+});
