@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { type Policy, Secret } from '../../src/config.js';
 import type { PolicyRule } from '../../src/contract/policy/rules.js';
@@ -152,4 +153,21 @@ test('the ids of orders that the policy refused may be started again, and count 
   const input = { order_id: orderId, currency: 'usd', network: 'card', amount: '1.50', wallet: '4111111111111111' };
   const again = await lab.orders.start('withdraw', { order: input, compensation: 'report' }, { again: true });
   expect((await again.result()).outcome).toBe('completed');
+});
+
+test('an approval of a sum covers no higher amount of the order, when rates move while it is stopped', async () => {
+  limit('usd', '0');
+  const order = { amount: undefined, amount_to: '95' };
+  const { orderId, handle } = await startSteered(lab, 'exchange_withdraw', { marker: '', order });
+  await parkedFor(handle, 'usd per day: the total would be 1');
+  await lab.orders.accounts.stop('default', BY);
+  // Workers see a stop within a second.
+  await sleep(1_200);
+  await decideNow(handle, 'approve');
+  await vi.waitFor(async () => expect((await handle.state()).waitingFor).toContain('stopped'), 30_000);
+  lab.sandbox.set({ pairs: { 'exchange_withdraw usd-usdt_tron': { rate: '0.01' } } });
+  await lab.orders.accounts.resume('default', BY);
+  await parkedFor(handle, 'usd per day: the total would be 10');
+  expect(executions(lab, orderId)).toBe(0);
+  await decideNow(handle, 'refuse');
 });

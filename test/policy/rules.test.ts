@@ -98,6 +98,36 @@ describe('rules without sums', () => {
       expect(limits(rule)).toEqual(testRules([rule], payout, [], AT_MS).limits);
   });
 
+  const hours = (days: 'sat' | 'sun'): PolicyRule => {
+    return { rule: 'hours', open: [{ days: [days], from: '00:00', to: '24:00' }], breach: 'park' };
+  };
+  const payees = (...allowed: string[]): PolicyRule => ({ rule: 'payees', allowed, breach: 'park' });
+  test.for<[PolicyRule]>([
+    [{ rule: 'sum', per: 'day', currency: 'usd', max: '5', breach: 'park' }],
+    [{ rule: 'sum', per: 'day', currency: 'usd', of: 'payee', max: '5', breach: 'park' }],
+    [{ rule: 'new-payee', currency: 'usd', above: '5', breach: 'park' }],
+    [{ rule: 'count', max: 1, breach: 'park' }],
+    [payees('a')],
+    [hours('sat')],
+  ])('an approval of %j covers no higher amount of the order itself', ([rule]) => {
+    const tested = testRules([rule], payout, [], AT_MS);
+    const shown = [...tested.breaches, ...breachesOf([rule], tested, [{ index: 0, total: '12.5' }])];
+    const left = (amount: string) => {
+      const asked = payoutOf(POLICY, 'withdraw', order, { from: amount, to: amount });
+      return Object.values(testRules([rule], asked, shown, AT_MS)).flat().length;
+    };
+    expect([left('12.5'), left('12'), left('12.51')]).toEqual([0, 0, 1]);
+  });
+
+  test.for<[PolicyRule, PolicyRule]>([
+    [hours('sat'), hours('sun')],
+    [payees('a'), payees('b')],
+  ])('an approval of %j does not cover %j', ([before, after]) => {
+    const shown = testRules([before], payout, [], AT_MS).breaches;
+    const left = (rule: PolicyRule) => testRules([rule], payout, shown, AT_MS).breaches.length;
+    expect([left(before), left(after)]).toEqual([0, 1]);
+  });
+
   test.for<[string, string]>([
     ['2026-11-27T07:59:59Z', 'hours: it is fri 07:59 UTC'],
     ['2026-11-27T08:00:00Z', ''],

@@ -109,7 +109,7 @@ export class PolicyPlan {
         this.paid.add(line, one.limit);
         continue;
       }
-      const key = JSON.stringify(one);
+      const key = JSON.stringify([one.rule, one.limit]);
       if (this.#limits.size < MOST_LIMITS) this.#limits.set(key, one);
       else this.#isCut ||= !this.#limits.has(key);
     }

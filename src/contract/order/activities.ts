@@ -90,7 +90,7 @@ export interface BreachedRule {
   rule: string;
   approvers: number;
   terms: string;
-  /** Amount of the order that breaches it. Absent for sums and numbers of payouts. */
+  /** Amount of the order itself: what the rule sums, else what leaves the balance. */
   amount?: Amount | undefined;
 }
 

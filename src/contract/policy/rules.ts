@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Amount, covers, decimal, sum, toAmount } from '../money.js';
 import type { BreachedRule } from '../order/activities.js';
 import { maskWallets } from '../wallets.js';
@@ -41,6 +42,7 @@ export interface OpenHours {
 /** Amounts and payees of an order, for rules. A missing amount cannot be estimated. */
 export interface Payout {
   orderId: string;
+  /** First what leaves the balance, if any. */
   amounts: readonly { currency: string; amount?: Amount | undefined }[];
   /**
    * Keyed hashes of payees, and what each gets. `same`: payee and amount in one text, set if a rule
@@ -98,10 +100,10 @@ const TABLE: { [K in Kind]: Row<K> } = {
   },
   payees: {
     name: () => 'allowed payees',
-    tests: ({ allowed }, { payees }) =>
+    tests: ({ allowed }, { payees, amounts: [most] }) =>
       payees.every(({ payee }) => allowed.includes(payee))
         ? []
-        : [{ says: 'the payee is not in the list of allowed payees' }],
+        : [{ says: 'the payee is not in the list of allowed payees', amount: most?.amount }],
   },
   'new-payee': {
     name: ({ above, currency }) => `new payee above ${above} ${currency}`,
@@ -124,7 +126,8 @@ const TABLE: { [K in Kind]: Row<K> } = {
   },
   hours: {
     name: () => 'hours',
-    tests: ({ open }, _payout, nowMs) => (isOpen(open, nowMs) ? [] : [{ says: `it is ${shownTime(nowMs)} UTC` }]),
+    tests: ({ open }, { amounts: [most] }, nowMs) =>
+      isOpen(open, nowMs) ? [] : [{ says: `it is ${shownTime(nowMs)} UTC`, amount: most?.amount }],
   },
   'paid-before': {
     name: () => 'paid before',
@@ -182,12 +185,13 @@ export function added(spends: readonly Spend[]): Spend[] {
 /** Breaches that need no sums, and the limits for the ledger by the name of their rule. */
 export interface Tested {
   breaches: Breach[];
-  limits: { rule: string; limit: Limit }[];
+  /** `amount`: of the order itself. */
+  limits: { rule: string; limit: Limit; amount?: Amount | undefined }[];
 }
 
 /**
- * Tests an order by all rules. What persons approved is no breach, whatever other orders have added
- * to a sum since.
+ * Tests an order by all rules. What persons approved is no breach up to the order's own amount,
+ * whatever other orders have added to a sum since.
  */
 export function testRules(
   rules: readonly PolicyRule[],
@@ -196,28 +200,41 @@ export function testRules(
   nowMs: number,
 ): Tested {
   const tested: Tested = { breaches: [], limits: [] };
+  const own = new Map(spendsOf(payout));
+  const [most] = payout.amounts;
   for (const rule of rules) {
     for (const test of rowOf(rule).tests(rule as never, payout, nowMs)) {
-      const breach = breachOf(rule, 'says' in test ? test : { says: '' }, aboutOf(test));
-      const known = approved.find(({ terms }) => terms === breach.terms);
-      if (!('says' in test)) {
-        if (!known) tested.limits.push({ rule: breach.rule, limit: test });
-      } else if (!known || !covers(known.amount, test.amount)) tested.breaches.push(breach);
+      const about = aboutOf(rule, test);
+      const amount = rule.rule === 'count' ? most?.amount : own.get(about);
+      const breach = breachOf(rule, 'says' in test ? test : { says: '', amount }, about);
+      if (approved.some((one) => one.terms === breach.terms && covers(one.amount, breach.amount))) continue;
+      if ('says' in test) tested.breaches.push(breach);
+      else tested.limits.push({ rule: breach.rule, limit: test, amount: breach.amount });
     }
   }
   return tested;
 }
 
 /** Returns the sum or payee that a test is about, if any. */
-const aboutOf = (test: Test): string => ('key' in test ? test.key : 'paid' in test ? test.paid : '');
+function aboutOf(rule: PolicyRule, test: Test): string {
+  if ('paid' in test && rule.rule === 'new-payee') return `${rule.currency} ${test.paid}`;
+  return 'key' in test ? test.key : '';
+}
 
-/** Returns a breach. Its terms are the rule as it is shown, and what it is about. */
+const digestOf = (rule: PolicyRule): string =>
+  createHash('sha256').update(JSON.stringify(rule)).digest('base64url').slice(0, 8);
+
+/** Returns a breach. Its terms are the whole rule, read only if asked for, and what it is about. */
 function breachOf(rule: PolicyRule, { says, amount }: Said, about: string): Breach {
-  const shown: { breach?: BreachEffect; approvers?: number; max?: Amount | number } = rule;
-  const { breach: effect = 'park', approvers = 1, max = '' } = shown;
-  const name = ruleName(rule);
+  const shown: { breach?: BreachEffect; approvers?: number } = rule;
+  const { breach: effect = 'park', approvers = 1 } = shown;
   const needs = approvers > 1 ? `${says}, so ${approvers} persons must approve it` : says;
-  return { rule: name, effect, says: needs, approvers, amount, terms: [name, effect, approvers, max, about].join(' ') };
+  return {
+    ...{ rule: ruleName(rule), effect, says: needs, approvers, amount },
+    get terms() {
+      return `${digestOf(rule)} ${about}`;
+    },
+  };
 }
 
 /** Returns the breaches of limits that the ledger found exceeded. */
@@ -231,8 +248,9 @@ export function breachesOf(
     const rule = rules.find((each) => ruleName(each) === found?.rule);
     if (!found || !rule) return [];
     const paid = one.made?.slice(0, MOST_SHOWN).map(paidBefore);
-    const says = failedText(rule, found.limit, one);
-    return [{ ...breachOf(rule, { says }, aboutOf(found.limit)), ...(paid && { paid }) }];
+    const { limit, amount } = found;
+    const said = { says: failedText(rule, limit, one), amount };
+    return [{ ...breachOf(rule, said, aboutOf(rule, limit)), ...(paid && { paid }) }];
   });
 }
 
