@@ -1,6 +1,6 @@
 import { base58, base58xrp, bech32, bech32m } from '@scure/base';
 import { canonicalWallet } from '../contract/wallets.js';
-import { ADDRESS_CHECKS, cashAddress, cashParts, checksumOf } from './wallet-formats.js';
+import { ADDRESS_CHECKS, cashAddress, cashParts, checksumOf, hasKnownDetails } from './wallet-formats.js';
 
 /** Networks that pay a wallet whatever the memo says. So are hex addresses paid. */
 const WITHOUT_MEMO = new Set([
@@ -84,14 +84,22 @@ function addressForm(network: string, wallet: string): string {
   return bech32Form(address) ?? FORMS.get(network)?.(address) ?? address;
 }
 
+/** Returns the details that choose a payee. On a network that is not known here, all may do so. */
+function choosingDetails(network: string, details: unknown): string[] {
+  const all: Record<string, unknown> = Array.isArray(details) ? {} : Object(details);
+  const names = hasKnownDetails(network) ? ['bank_code'] : Object.keys(all).sort();
+  return names.flatMap((name) => (all[name] == null ? [] : [String(all[name])]));
+}
+
 /**
  * Returns the text that names a payee: `network:address`, with `:memo` where the network pays
- * several payees at one address.
+ * several payees at one address, and with `:detail` where a detail such as the bank chooses one.
  */
-export function payeeText(network: string, wallet: string, memo?: string | null): string {
+export function payeeText(network: string, wallet: string, memo?: string | null, details?: unknown): string {
   const address = addressForm(network, wallet);
   const isApart = memo && !WITHOUT_MEMO.has(network) && !address.startsWith('0x');
   // A tag of the XRP ledger is a number.
   const tag = FORMS.get(network) === xrpForm ? memo?.trim().replace(/^0+(?=\d)/, '') : memo;
-  return [network, address, ...(isApart && !address.endsWith(`:${tag}`) ? [tag] : [])].join(':');
+  const memos = isApart && !address.endsWith(`:${tag}`) ? [tag] : [];
+  return [network, address, ...memos, ...choosingDetails(network, details)].join(':');
 }

@@ -61,6 +61,15 @@ test('a memo tells payees apart where exchanges share an address', () => {
   expect(payeeText('ton', TON, 'a')).not.toBe(payeeText('ton', TON, 'b'));
 });
 
+test('the bank is part of the payee, and names of persons are not', () => {
+  const bank = (bank_code?: string) => payeeText('bank', 'ACCOUNT-1', undefined, bank_code && { bank_code });
+  expect([bank(), bank('111'), bank('999')]).toEqual(['bank:ACCOUNT-1', 'bank:ACCOUNT-1:111', 'bank:ACCOUNT-1:999']);
+  const details = { recipient_name: 'Ann', recipient_email: 'a@example.com' };
+  expect(payeeText('sepa', 'DE89370400440532013000', undefined, details)).toBe('sepa:DE89370400440532013000');
+  // On a network that is not known here, any detail may choose the payee.
+  expect(payeeText('pix', 'x', undefined, { kind: 'phone', bank: 7 })).toBe('pix:x:7:phone');
+});
+
 test.for(['', 'x', '1', '31y61a543gD7YMzDAi2wdfNgpPBAdtF3xn', 'bitcoincash:q', 'rrr'])(
   '%j stays as it is',
   (wallet) => {

@@ -1,4 +1,6 @@
+import { createHmac } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
+import { shortHash } from '../../src/config/policy.js';
 import { type Policy, Secret } from '../../src/config.js';
 import type { PolicyRule } from '../../src/contract/policy/rules.js';
 import { orderInput } from '../support/inputs.js';
@@ -80,6 +82,21 @@ describe('rules about payees, approvers and refusals', () => {
     await parkedFor(first, 'the payee was never paid before');
     const { events } = await lab.temporal.client.workflow.getHandle('policy:default').fetchHistory();
     for (const card of [known, unknown]) expect(histories(events)).not.toContain(card);
+  });
+
+  test('take an account number at another bank for another payee', async () => {
+    const bank = (bank_code: string) =>
+      pay('20', '', { network: 'bank', wallet: 'ACCOUNT-1', wallet_details: { bank_code } });
+    const hash = createHmac('sha256', KEY.reveal()).update('bank:ACCOUNT-1:111').digest('hex');
+    setRules({ rule: 'payees', allowed: [shortHash(hash)], breach: 'park' });
+    expect((await (await bank('111')).handle.result()).outcome).toBe('completed');
+    setRules(...rules, { rule: 'new-payee', currency: 'usd', above: '19', breach: 'park' });
+    const { orderId, handle } = await bank('999');
+    await parkedFor(
+      handle,
+      'not in the list of allowed payees; new payee above 19 usd: the payee was never paid before',
+    );
+    expect(executions(lab, orderId)).toBe(0);
   });
 
   test('need the approvals of two persons', async () => {

@@ -13,9 +13,9 @@ import { mostOfOtherSide } from '../order/other-side.js';
 const HASH_BYTES = 12;
 
 /** Returns the keyed hash of a payee. */
-export const payeeOf = (key: string, network: string, wallet: string, memo?: string | null): string =>
+export const payeeOf = (key: string, ...payee: Parameters<typeof payeeText>): string =>
   createHmac('sha256', key)
-    .update(payeeText(network, wallet, memo))
+    .update(payeeText(...payee))
     .digest()
     .subarray(0, HASH_BYTES)
     .toString('base64url');
@@ -74,7 +74,7 @@ export function payoutOf(
   const payees = () => {
     if (!key || !paysOut || !networkTo) return [];
     if (networkTo !== MULTIPLE_CARDS || !Array.isArray(details))
-      return wallet ? [payeeWith(payeeOf(key, networkTo, wallet, memo), to)] : [];
+      return wallet ? [payeeWith(payeeOf(key, networkTo, wallet, memo, details), to)] : [];
     return (details as CardPart[]).map((card) =>
       payeeWith(payeeOf(key, 'card', card.wallet), card.amount, { amount: card.amount, currency: currencyTo }),
     );

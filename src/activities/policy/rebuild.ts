@@ -121,7 +121,8 @@ function listedPayout(policy: Partial<Policy>, type: OrderType, item: OrderListI
   const from = amount('from', item.expected_amount_from);
   const to = factsOf(type).exchanges ? amount('to', item.expected_amount_to) : from;
   const payout = payoutOf(policy, type, request as never, { from, to });
-  return isUnpaid(item) ? { ...payout, payees: [] } : payout;
+  const isBankHidden = item.network_to === 'bank' && !Object(wallet_details).bank_code;
+  return isUnpaid(item) || isBankHidden ? { ...payout, payees: [] } : payout;
 }
 
 /** Returns open orders whose create may be in flight, or may be too new for the list. */
