@@ -84,6 +84,16 @@ describe('rules about payees, approvers and refusals', () => {
     for (const card of [known, unknown]) expect(histories(events)).not.toContain(card);
   });
 
+  test('do not take a payee for paid if what he got is unknown', async () => {
+    setRules({ rule: 'new-payee', currency: 'usd', above: '20', breach: 'park' });
+    const wallet = '4000002500003155';
+    const { handle: canceled } = await pay('20', 'outcome=canceled list=changes-text list_times=all', { wallet });
+    expect(await canceled.result()).toMatchObject({ outcome: 'canceled', remainderUnknown: expect.any(String) });
+    const { orderId, handle } = await pay('5000', '', { wallet });
+    await parkedFor(handle, 'the payee was never paid before');
+    expect(executions(lab, orderId)).toBe(0);
+  });
+
   test('take an account number at another bank for another payee', async () => {
     const bank = (bank_code: string) =>
       pay('20', '', { network: 'bank', wallet: 'ACCOUNT-1', wallet_details: { bank_code } });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { spentOf } from '../../src/activities/policy/settle.js';
-import { judge, openLedger, settle } from '../../src/contract/policy/ledger.js';
+import { settlementOf, spentOf } from '../../src/activities/policy/settle.js';
+import { judge, openLedger, reserveOrder, settle } from '../../src/contract/policy/ledger.js';
 import type { Order } from '../../src/contract/service-objects.js';
 
 /** A final order of 100 usd for usdt, paid out. */
@@ -97,6 +97,19 @@ test('an adopted order counts by what the service shows, not by the request', ()
   expect(spentOf(ONE_USD, { outcome: 'error', order: unknown })).toEqual(counts('900'));
   const inEur = paid({ currency_from: 'eur', currency_to: 'eur' });
   expect(spentOf(ONE_USD, { outcome: 'completed', order: inEur })).toContainEqual(['eur', '900']);
+});
+
+test.for<[string, Partial<Order>, boolean]>([
+  ['completed', { amount_to: null }, true],
+  ['completed_partially', {}, true],
+  ['completed_partially', { amount_from: null, amount_to: null }, false],
+  ['canceled', { amount_from: null, amount_to: null }, false],
+])('a payee of an order that is %s with %j was paid before: %j', ([outcome, figures, isPaid]) => {
+  const ledger = openLedger();
+  reserveOrder(ledger, 'a', ONE_USD, 0);
+  settle(ledger, settlementOf('a', ONE_USD, { outcome, order: paid({ status: outcome, ...figures }) } as never));
+  expect(Object.keys(ledger.paid)).toEqual(isPaid ? ['p'] : []);
+  expect(ledger.sums['# p']).toEqual({ 0: '1' });
 });
 
 test('a commission beside the amount does not count', () => {

@@ -24,7 +24,7 @@ export async function settlePolicy({ account, orders }: SettleInput): Promise<Se
       case 'open':
         return asked.isFollowed && finalOf(new OrderHandle(client, account, orderId), spends);
       case 'completed':
-        return { orderId, spends: spentOf(spends, standing.result) };
+        return settlementOf(orderId, spends, standing.result);
       case 'noOrder':
         return { orderId, spends: [] };
       default:
@@ -40,7 +40,7 @@ export async function settlePolicy({ account, orders }: SettleInput): Promise<Se
 async function finalOf(handle: OrderHandle, spends: readonly Spend[]): Promise<Settlement | undefined> {
   const { order } = await handle.state().catch(() => ({ order: null }));
   if (!order || !isFinal(order.status)) return undefined;
-  return { orderId: handle.orderId, spends: spentOf(spends, { outcome: order.status, order }) };
+  return settlementOf(handle.orderId, spends, { outcome: order.status, order });
 }
 
 type Side = 'from' | 'to';
@@ -56,6 +56,14 @@ export function executedOn(order: Order, side: Side): Amount | null {
   if (taken !== paid) return order[`amount_${side}`];
   // The client may pay a commission out of what was taken.
   return to !== null && from !== null && !isNone(to) && decimal(from).gt(to) ? from : to;
+}
+
+/** Returns what an order counts from its end on, and whether it may have paid nothing. */
+export function settlementOf(orderId: string, reserved: readonly Spend[], result: Result): Settlement {
+  const { outcome, order } = result;
+  const paid = executedOn(order, 'to') ?? withoutRemainder(reserved, result, 'to');
+  const mayBeUnpaid = outcome !== 'completed' && paid === null;
+  return { orderId, spends: spentOf(reserved, result), ...(mayBeUnpaid && { mayBeUnpaid }) };
 }
 
 /** Returns what was executed of a reservation, by the figures that the service shows. */

@@ -88,6 +88,8 @@ export interface Ledger {
 export interface Settlement {
   orderId: string;
   spends?: readonly Spend[];
+  /** What its payees got is unknown: it counts, but they were not paid before. */
+  mayBeUnpaid?: true;
 }
 
 /** Keys are texts of callers: `constructor` is one as any other. */
@@ -188,7 +190,7 @@ export function reserveOrder(
 }
 
 /** Corrects the sums by the end of an order. An order that is not open is ignored. */
-export function settle(ledger: Ledger, { orderId, spends }: Settlement): void {
+export function settle(ledger: Ledger, { orderId, spends, mayBeUnpaid }: Settlement): void {
   const reserved = ledger.open[orderId];
   if (!reserved) return;
   delete ledger.open[orderId];
@@ -196,7 +198,7 @@ export function settle(ledger: Ledger, { orderId, spends }: Settlement): void {
   if (!spends) return;
   for (const [key, amount] of reserved.spends) add(ledger, key, atMs, amount, -1);
   for (const [key, amount] of spends) add(ledger, key, atMs, amount, 1);
-  for (const payee of payeesOf(spends)) ledger.paid[payee] = hourOf(atMs);
+  for (const payee of mayBeUnpaid ? [] : payeesOf(spends)) ledger.paid[payee] = hourOf(atMs);
 }
 
 /** Returns the payees whose number of payouts an order raises. */
