@@ -19,7 +19,7 @@ test('docs/performance.md shows what its run wrote, and nothing where there was 
   expect(filledPage(page, measured, 'performance')).toBe(page);
   const shown = new Set(measured.runs.flatMap(({ tables }) => tables.map(({ id }) => id)));
   const places = [...page.matchAll(/<!-- bench (\w+) -->\n([\s\S]*?)<!-- end -->/g)];
-  expect(places.length).toBe(12);
+  expect(places.length).toBe(11);
   for (const [, id = '', text = ''] of places) expect(text.trim() === NOT_MEASURED, id).toBe(!shown.has(id));
 });
 

@@ -70,7 +70,7 @@ export function rebuildPolicyActivity(deps: ActivityDeps) {
   };
 }
 
-/** Adds the listed orders to the ledger. Returns their ids, and whether every entry was readable. */
+/** Adds the listed orders to the ledger. Returns their ids, and whether all were readable. */
 async function takeListed(account: Account, policy: Partial<Policy>, ledger: Ledger) {
   const reads = new PacedReads(account);
   const nowMs = Date.now();

@@ -84,11 +84,11 @@ export interface Ledger {
   payoutsLostUntilMs?: number;
 }
 
-/** End of an order. Without `spends`, everything that was reserved counts. */
+/** The end of an order. Without `spends`, everything that was reserved counts. */
 export interface Settlement {
   orderId: string;
   spends?: readonly Spend[];
-  /** What its payees got is unknown: it counts, but they were not paid before. */
+  /** Set if the paid amount is unknown: it counts, but as no earlier payment. */
   mayBeUnpaid?: true;
 }
 

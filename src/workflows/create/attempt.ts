@@ -6,6 +6,7 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
+import { isFormOfId } from '../../contract/names.js';
 import type { CreateAnswer, CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/order/activities.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
 import { Refused } from '../../contract/refused.js';
@@ -184,9 +185,11 @@ function outcomesOf(run: OrderRun, verdict: Attempted, permission: string): Outc
       const doubt: Doubt = { cause: 'uncertainCreate', untilMs, place, said: reason };
       const doubted: Outcome = { kind: 'doubted', doubt, costs: { isLimited: retryAfterMs !== undefined } };
       if (!order) return [doubted];
-      // The service keeps our id in another form, under which look-ups may not find the order.
-      const named = { ...foreignOrder(run, { order, differences: ['order_id'] }), isNamed: true } as const;
-      return [doubted, { kind: 'seen', seen: named }];
+      // The service keeps our id in another form, under which look-ups may not find the order, or
+      // the answers of two creates were exchanged: then look-ups find ours.
+      const { askAtOnce: _, ...named } = foreignOrder(run, { order, differences: ['order_id'] });
+      const isForm = isFormOfId(order.user_order_id, run.request.order_id);
+      return [doubted, { kind: 'seen', seen: { ...named, isNamed: true, ...(isForm && { askAtOnce: true }) } }];
     }
   }
 }
