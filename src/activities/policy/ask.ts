@@ -1,6 +1,7 @@
 import { getClient } from '@temporalio/activity';
 import { type Client, WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
 import { bounded } from '../../client/bounded.js';
+import { describeRun } from '../../client/standing.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import type { Policy } from '../../config.js';
 import {
@@ -10,7 +11,12 @@ import {
   policyWorkflowId,
   searchAttribute,
 } from '../../contract/names.js';
-import type { BreachedRule, CreateOrderInput, CreateVerdict } from '../../contract/order/activities.js';
+import {
+  type BreachedRule,
+  type CreateOrderInput,
+  type CreateVerdict,
+  windowOf,
+} from '../../contract/order/activities.js';
 import type { RunInput } from '../../contract/order/input-and-result.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { OrderType } from '../../contract/order/types.js';
@@ -23,7 +29,7 @@ import type { Account, ActivityDeps } from '../deps.js';
 import { reasonOf } from '../failures.js';
 import { notSent, notSentBecause } from '../order/create-attempt.js';
 import { type Attempted, capsFor, exceededCap } from '../order/limits.js';
-import { isOtherPolicy } from '../protections.js';
+import { isOtherPolicy, protectionsIn } from '../protections.js';
 import { askedAmounts, isJudged, payoutOf } from './payout.js';
 
 /** Limit of one question, well within an attempt of a create. */
@@ -45,6 +51,7 @@ export class PolicyDesk {
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #busy = new Set<string>();
   readonly #closedAtMs = new Map<string, number>();
+  readonly #readSinceMs = new Map<string, number>();
 
   /** Returns the limits that an order would exceed. Throws if no answer came in time. */
   ask(account: string, question: PolicyQuestion): Promise<PolicyAnswer> {
@@ -62,11 +69,20 @@ export class PolicyDesk {
   async close(account: string): Promise<void> {
     const atMs = performance.now();
     if (atMs - (this.#closedAtMs.get(account) ?? Number.NEGATIVE_INFINITY) < CLOSED_FOR_MS) return;
-    const handle = getClient().workflow.getHandle(policyWorkflowId(account));
-    await callTemporal(getClient(), () => handle.terminate('no rule needs the sums')).catch((error: unknown) => {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-    });
+    await end(account, 'no rule needs the sums');
     this.#closedAtMs.set(account, atMs);
+  }
+
+  /** Ends sums that were read before a time: Temporal may have forgotten orders of before. */
+  async refresh(account: string, sinceMs: number): Promise<void> {
+    if (sinceMs <= (this.#readSinceMs.get(account) ?? 0)) return;
+    const workflowId = policyWorkflowId(account);
+    const run = await describeRun(getClient(), workflowId);
+    // Its first run read them. Retention may have removed that one.
+    const first = await describeRun(getClient(), workflowId, run?.raw.workflowExecutionInfo?.firstRunId ?? undefined);
+    const readAtMs = (first ?? run)?.startTime.getTime() ?? sinceMs;
+    if (readAtMs < sinceMs) await end(account, 'Temporal was restored or failed over', run?.runId);
+    this.#readSinceMs.set(account, sinceMs);
   }
 
   async #serve(client: Client, account: string, queue: Waiting[]): Promise<void> {
@@ -92,6 +108,13 @@ export class PolicyDesk {
     }
     this.#busy.delete(account);
   }
+}
+
+async function end(account: string, reason: string, runId?: string): Promise<void> {
+  const handle = getClient().workflow.getHandle(policyWorkflowId(account), runId);
+  await callTemporal(getClient(), () => handle.terminate(reason)).catch((error: unknown) => {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  });
 }
 
 /** Asks the workflow, which is started if it does not run. A repeated question counts once. */
@@ -245,6 +268,8 @@ export async function policyVerdict(
       await deps.policyDesk?.close(name);
       return undefined;
     }
+    const { restoredAtMs, pace } = protectionsIn(deps, account);
+    if (restoredAtMs !== undefined) await deps.policyDesk?.refresh(name, restoredAtMs + windowOf(pace, type));
     const judged = { ...judgedOf(attempt, request, rates), approved: approvedRules };
     return verdictOf(await breachesBefore(deps, judged, true));
   } catch (error) {
