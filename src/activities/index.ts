@@ -20,7 +20,7 @@ import { readOutcomeActivity } from './order/read-outcome.js';
 import { namingReceivers } from './order/sent-to.js';
 import { whereInLineActivity, whySilentActivity } from './order/why-silent.js';
 import { rebuildPolicyActivity } from './policy/rebuild.js';
-import { settlePolicy } from './policy/settle.js';
+import { settlePolicyActivity } from './policy/settle.js';
 import { readServiceActivity } from './read-service.js';
 import { proveBalancesActivity, readBalancesActivity, reportReconcileActivity } from './reconcile/reconcile-account.js';
 import { reconcileDayActivity } from './reconcile/reconcile-day.js';
@@ -69,7 +69,7 @@ export const createActivities = (deps: ActivityDeps) => ({
   runBatch: runBatchActivity(deps),
   deliverEvent: deliverEventActivity(deps),
   rebuildPolicy: rebuildPolicyActivity(deps),
-  settlePolicy,
+  settlePolicy: settlePolicyActivity(deps),
 });
 
 /** Activities as workflows see them, types only. */

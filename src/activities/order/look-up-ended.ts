@@ -25,6 +25,7 @@ import { isOrderType, type OrderType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, noReading, retryLater } from '../failures.js';
+import { countShown } from '../policy/ask.js';
 import { ourEndOf, unevenChanges } from '../reconcile/compare.js';
 import { readByOrderId } from './probe.js';
 import { circumstancesOf, elsewhereOf, failedElsewhere } from './sent-to.js';
@@ -59,6 +60,8 @@ export function lookUpEndedActivity(deps: ActivityDeps) {
       const last = input.acknowledged ?? (await lastShown(client, input.ended, run));
       const before = last === undefined ? reported.how : `an operator was shown ${last} before`;
       const changed = shown !== (last ?? reported.shown ?? NO_ORDER);
+      if (reading.kind === 'found' && last === undefined && reported.shown === NO_ORDER)
+        await countShown(deps, account.name, reading.order);
       const reference = run?.typedSearchAttributes.get(searchAttribute.reference);
       return { ...reading, before, shown, changed, reference, ...circumstancesOf(deps, account) };
     } catch (error) {

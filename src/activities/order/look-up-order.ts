@@ -53,9 +53,10 @@ async function countNew(
   deps: ActivityDeps,
   account: Account,
   { known, tooSoon, type, request }: LookUpInput & { tooSoon: unknown },
-  { kind }: LookUpReading,
+  reading: LookUpReading,
 ): Promise<void> {
-  if (kind === 'found' && !known && !tooSoon) await countAdopted(deps, account, type, request);
+  if (reading.kind !== 'found' || known || tooSoon) return;
+  await countAdopted(deps, account, type, request, reading.differences.length > 0 ? reading.order : undefined);
 }
 
 const limitsOfOurs = (

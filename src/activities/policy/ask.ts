@@ -19,11 +19,11 @@ import {
 } from '../../contract/order/activities.js';
 import type { RunInput } from '../../contract/order/input-and-result.js';
 import type { CreateRequest } from '../../contract/order/request.js';
-import type { OrderType } from '../../contract/order/types.js';
+import { isOrderType, type OrderType } from '../../contract/order/types.js';
 import type { PolicyAnswer, PolicyQuestion } from '../../contract/policy/ledger.js';
 import type { PolicyInput } from '../../contract/policy/messages.js';
 import { type Breach, breachesOf, breachText, type Payout, spendsOf, testRules } from '../../contract/policy/rules.js';
-import type { Rates } from '../../contract/service-objects.js';
+import type { Order, Rates } from '../../contract/service-objects.js';
 import { digestOfJson } from '../../temporal/published.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { reasonOf } from '../failures.js';
@@ -31,6 +31,7 @@ import { notSent, notSentBecause } from '../order/create-attempt.js';
 import { type Attempted, capsFor, exceededCap } from '../order/limits.js';
 import { isOtherPolicy, protectionsIn } from '../protections.js';
 import { askedAmounts, isJudged, payoutOf } from './payout.js';
+import { shownPayees, shownPayout } from './settle.js';
 
 /** Limit of one question, well within an attempt of a create. */
 const ANSWER_WITHIN_MS = 12_000;
@@ -203,16 +204,29 @@ export async function countFound(
   if (spends.length > 0) await policyDesk?.ask(account, { ...found, ...keyOf(policy) });
 }
 
-/** Counts an order that the service shows for a request. */
+/** Counts an order that the service shows, although its run ended without one. */
+export async function countShown(deps: ActivityDeps, account: string, order: Order): Promise<void> {
+  const { order_type: type, order_uuid: uuid } = order;
+  if (isOrderType(type) && isJudged(type))
+    await countFound(deps, account, uuid, (policy) => shownPayout(policy, type, order));
+}
+
+/** Counts an order that the service shows for a request. `other`: the order, if it differs. */
 export async function countAdopted(
   deps: ActivityDeps,
   account: Account,
   type: OrderType,
   request: CreateRequest,
+  other?: Order,
 ): Promise<void> {
   if (!isJudged(type) || !deps.policies?.has(account.name)) return;
   const amounts = askedAmounts(type, request, await account.rates.current());
-  await countFound(deps, account.name, request.order_id, (policy) => payoutOf(policy, type, request, amounts));
+  await countFound(deps, account.name, request.order_id, (policy) => {
+    const payout = payoutOf(policy, type, request, amounts);
+    const asked = payout.payees.map(({ payee }) => payee);
+    const others = other ? shownPayees(policy, other).filter(({ payee }) => !asked.includes(payee)) : [];
+    return { ...payout, payees: [...payout.payees, ...others] };
+  });
 }
 
 /**

@@ -2,13 +2,11 @@ import { getClient, heartbeat, sleep } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { readFirstInput } from '../../client/history.js';
 import type { Policy } from '../../config.js';
-import type { Amount } from '../../contract/money.js';
 import { searchAttribute } from '../../contract/names.js';
 import { windowOf } from '../../contract/order/activities.js';
-import { requestOfOrder } from '../../contract/order/followers.js';
-import { factsOf, isOrderType, type OrderType, orderTypeOf } from '../../contract/order/types.js';
+import { factsOf, isOrderType, orderTypeOf } from '../../contract/order/types.js';
 import { type Ledger, openLedger, prune, reserveOrder, settle } from '../../contract/policy/ledger.js';
-import { type Payout, spendsOf } from '../../contract/policy/rules.js';
+import { spendsOf } from '../../contract/policy/rules.js';
 import { AHEAD_OF_UTC_MS, DAY_MS, dateTimeMs, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import { isFinal, type OrderListItem } from '../../contract/service-objects.js';
 import { orderWindows } from '../../payment-service/paging.js';
@@ -19,7 +17,7 @@ import { isOtherPolicy, protectionsIn } from '../protections.js';
 import { type OurRun, ourRuns } from '../reconcile/our-runs.js';
 import { keyOf } from './ask.js';
 import { askedAmounts, isJudged, payoutOf } from './payout.js';
-import { executedOn } from './settle.js';
+import { isUnpaid, MASKED, shownPayout } from './settle.js';
 
 const COUNTED_MS = 31 * DAY_MS;
 /** Time in which Temporal's list and the service's list show what is new. */
@@ -27,8 +25,6 @@ const LISTED_AFTER_MS = 3_000;
 const BEAT_EVERY_MS = 2_000;
 /** Descriptions of runs at once. */
 const AT_ONCE = 20;
-/** Wallet that the service shows in part. */
-const MASKED = /[*•…]/;
 
 /**
  * Reads what an account sent within the longest period: from the service's order list, and from our
@@ -89,7 +85,7 @@ async function takeListed(account: Account, policy: Partial<Policy>, ledger: Led
     if (!isOrderType(type) || !isJudged(type)) continue;
     // Two orders of one id both count.
     const orderId = ledger.open[item.user_order_id] ? item.order_uuid : item.user_order_id;
-    const payout = listedPayout(policy, type, item);
+    const payout = shownPayout(policy, type, item);
     const isLost = payout.payees.length === 0 && factsOf(type).paysOut && !isUnpaid(item);
     if (policy.payeeKey && (isLost || MASKED.test(JSON.stringify([item.wallet_to, item.wallet_to_details]))))
       Object.assign(ledger, { payeesLostUntilMs: nowMs, payoutsLostUntilMs: nowMs });
@@ -101,28 +97,10 @@ async function takeListed(account: Account, policy: Partial<Policy>, ledger: Led
   return { listed: new Set([...listed.values()].map(({ user_order_id: id }) => id)), isWhole };
 }
 
-const NOT_EXECUTED: readonly string[] = ['canceled', 'error'];
 /** Returns the latest time that a date may mean. Without a zone, it may be 12 h behind UTC. */
 function latestMs(date: string | null): number {
   const ms = dateTimeMs(date ?? '') ?? Number.POSITIVE_INFINITY;
   return /(?:Z|[+-]\d\d:\d\d)$/.test(date ?? '') ? ms : ms + ZONE_SLACK_MS - AHEAD_OF_UTC_MS;
-}
-
-const isUnpaid = ({ amount_to: paid, status }: OrderListItem): boolean =>
-  paid === null ? NOT_EXECUTED.includes(status) : Number(paid) === 0;
-
-/** Returns the payout of a listed order: executed amounts or, while it is open, expected ones. */
-function listedPayout(policy: Partial<Policy>, type: OrderType, item: OrderListItem): Payout {
-  const { wallet_to: wallet, wallet_memo_to: wallet_memo, wallet_to_details: wallet_details } = item;
-  const asked = type === 'withdraw' && { amount: item.expected_amount_to };
-  const request = { ...requestOfOrder(type, item), ...asked, wallet, wallet_memo, wallet_details };
-  const amount = (side: 'from' | 'to', expected: Amount) =>
-    (isFinal(item.status) ? executedOn(item, side) : null) ?? expected;
-  const from = amount('from', item.expected_amount_from);
-  const to = factsOf(type).exchanges ? amount('to', item.expected_amount_to) : from;
-  const payout = payoutOf(policy, type, request as never, { from, to });
-  const isBankHidden = item.network_to === 'bank' && !Object(wallet_details).bank_code;
-  return isUnpaid(item) || isBankHidden ? { ...payout, payees: [] } : payout;
 }
 
 /** Returns open orders whose create may be in flight, or may be too new for the list. */

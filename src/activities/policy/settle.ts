@@ -1,21 +1,30 @@
 import { getClient } from '@temporalio/activity';
 import { OrderHandle } from '../../client/order-handle.js';
 import { readStanding } from '../../client/standing.js';
+import type { Policy } from '../../config.js';
 import { type Amount, decimal, sum, toAmount } from '../../contract/money.js';
 import { orderWorkflowId } from '../../contract/names.js';
 import { requestOfOrder } from '../../contract/order/followers.js';
 import type { OrderResult } from '../../contract/order/input-and-result.js';
-import { isOrderType } from '../../contract/order/types.js';
+import { factsOf, isOrderType, type OrderType } from '../../contract/order/types.js';
 import type { Settlement, Spend } from '../../contract/policy/ledger.js';
 import type { SettleAnswer, SettleInput } from '../../contract/policy/messages.js';
+import { type Payout, spendsOf } from '../../contract/policy/rules.js';
 import { isFinal, type Order } from '../../contract/service-objects.js';
+import type { ActivityDeps } from '../deps.js';
 import { mapInOrder } from '../paced-reads.js';
 import { payoutOf } from './payout.js';
 
 const AT_ONCE = 20;
 
 /** Reads how reserved orders ended. Open ones are left out, and those in doubt count in full. */
-export async function settlePolicy({ account, orders }: SettleInput): Promise<SettleAnswer> {
+export function settlePolicyActivity({ policies }: ActivityDeps) {
+  return async function settlePolicy({ account, orders }: SettleInput): Promise<SettleAnswer> {
+    return settlementsOf(policies?.get(account) ?? {}, account, orders);
+  };
+}
+
+async function settlementsOf(policy: Partial<Policy>, account: string, orders: SettleInput['orders']) {
   const client = getClient();
   const settled = mapInOrder(orders, AT_ONCE, async (asked): Promise<Settlement | undefined> => {
     const { orderId, spends } = asked;
@@ -24,7 +33,7 @@ export async function settlePolicy({ account, orders }: SettleInput): Promise<Se
       case 'open':
         return asked.isFollowed && finalOf(new OrderHandle(client, account, orderId), spends);
       case 'completed':
-        return settlementOf(orderId, spends, standing.result);
+        return settlementOf(orderId, ofShownPayees(policy, spends, standing.result), standing.result);
       case 'noOrder':
         return { orderId, spends: [] };
       default:
@@ -41,6 +50,20 @@ async function finalOf(handle: OrderHandle, spends: readonly Spend[]): Promise<S
   const { order } = await handle.state().catch(() => ({ order: null }));
   if (!order || !isFinal(order.status)) return undefined;
   return settlementOf(handle.orderId, spends, { outcome: order.status, order });
+}
+
+/** Returns what was reserved. An order adopted with differences counts for the payees it shows. */
+function ofShownPayees(policy: Partial<Policy>, reserved: readonly Spend[], { order, echoDifferences }: OrderResult) {
+  const payees = echoDifferences ? shownPayees(policy, order) : [];
+  if (payees.length === 0) return reserved;
+  const ofPayees = spendsOf({ orderId: order.user_order_id, amounts: [], payees });
+  return [...reserved.filter(([key]) => !key.includes(' ')), ...ofPayees];
+}
+
+/** Returns the payees that an order shows; [] if it shows none in full. */
+export function shownPayees(policy: Partial<Policy>, order: Order): Payout['payees'] {
+  const isMasked = MASKED.test(JSON.stringify([order.wallet_to, order.wallet_to_details]));
+  return isMasked || !isOrderType(order.order_type) ? [] : shownPayout(policy, order.order_type, order).payees;
 }
 
 type Side = 'from' | 'to';
@@ -64,6 +87,27 @@ export function settlementOf(orderId: string, reserved: readonly Spend[], result
   const paid = executedOn(order, 'to') ?? withoutRemainder(reserved, result, 'to');
   const mayBeUnpaid = outcome !== 'completed' && paid === null;
   return { orderId, spends: spentOf(reserved, result), ...(mayBeUnpaid && { mayBeUnpaid }) };
+}
+
+/** Wallet that the service shows in part. */
+export const MASKED = /[*•…]/;
+const NOT_EXECUTED: readonly string[] = ['canceled', 'error'];
+
+export const isUnpaid = ({ amount_to: paid, status }: Order): boolean =>
+  paid === null ? NOT_EXECUTED.includes(status) : Number(paid) === 0;
+
+/** Returns the payout that an order shows: executed amounts or, while it is open, expected ones. */
+export function shownPayout(policy: Partial<Policy>, type: OrderType, order: Order): Payout {
+  const { wallet_to: wallet, wallet_memo_to: wallet_memo, wallet_to_details: wallet_details } = order;
+  const asked = type === 'withdraw' && { amount: order.expected_amount_to };
+  const request = { ...requestOfOrder(type, order), ...asked, wallet, wallet_memo, wallet_details };
+  const amount = (side: 'from' | 'to', expected: Amount) =>
+    (isFinal(order.status) ? executedOn(order, side) : null) ?? expected;
+  const from = amount('from', order.expected_amount_from);
+  const to = factsOf(type).exchanges ? amount('to', order.expected_amount_to) : from;
+  const payout = payoutOf(policy, type, request as never, { from, to });
+  const isBankHidden = order.network_to === 'bank' && !Object(wallet_details).bank_code;
+  return isUnpaid(order) || isBankHidden ? { ...payout, payees: [] } : payout;
 }
 
 /** Returns what was executed of a reservation, by the figures that the service shows. */

@@ -38,7 +38,7 @@ export interface PolicyQuestion {
   spends: readonly Spend[];
   limits: readonly Limit[];
   reserve: boolean;
-  /** The service shows the order, so it counts. A reservation of it stays as it is. */
+  /** The service shows the order, so it counts. A reservation of it gets the keys that it lacks. */
   isFound?: true;
   /** Digest of the key of payees' hashes. */
   payeeKey?: string;
@@ -145,7 +145,12 @@ export function judge(
   { orderId, spends, limits, reserve, isFound, payeeKey }: PolicyQuestion,
   nowMs: number,
 ): PolicyAnswer {
-  if (isFound && ledger.open[orderId]) return [];
+  const known = isFound && ledger.open[orderId];
+  if (known) {
+    const lacking = spends.filter(([key]) => !known.spends.some(([one]) => one === key));
+    reserveOrder(ledger, orderId, [...known.spends, ...lacking], known.atMs);
+    return [];
+  }
   const isOtherKey = payeeKey !== undefined && payeeKey !== ledger.payeeKey;
   // Hashes by different keys never match.
   const lost = isOtherKey && ledger.payeeKey !== undefined && { payeesLostUntilMs: nowMs, payoutsLostUntilMs: nowMs };
