@@ -1,6 +1,14 @@
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import type { OrderAttention } from '../../contract/attention.js';
 import type { BookPeriod } from '../../contract/books/period.js';
-import { orderWorkflowId, parseAfterEndWorkflowId, quoted, searchAttribute } from '../../contract/names.js';
+import {
+  ORDER_STATE_QUERY,
+  orderWorkflowId,
+  parseAfterEndWorkflowId,
+  quoted,
+  searchAttribute,
+} from '../../contract/names.js';
+import type { OrderState } from '../../contract/order/messages.js';
 import { ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import type { Order } from '../../contract/service-objects.js';
 import { newestRuns } from '../batch/batch-rows.js';
@@ -17,6 +25,16 @@ export interface ChangedOrder {
   original?: Order;
   /** Start of the look-up that found the change. */
   atMs: number;
+}
+
+/** Returns true for a look-up after the end that asks, or asked, a person about a change. */
+async function hasAskedAboutChange(client: Client, run: WorkflowExecutionInfo): Promise<boolean> {
+  const code: OrderAttention = 'changed-after-end';
+  if (run.typedSearchAttributes.get(searchAttribute.attentionReason) === code) return true;
+  // Others ask whether the service answers. In doubt, the service is asked for the order.
+  const state = client.workflow.getHandle(run.workflowId, run.runId).query<OrderState, []>(ORDER_STATE_QUERY);
+  const { decided = [] } = await state.catch(() => ({ decided: [{ action: 'accept' }] }));
+  return decided.some(({ action }) => action === 'accept');
 }
 
 /** Orders of ours that may belong to a book, as Temporal shows them. */
@@ -42,14 +60,14 @@ export class OurOrders {
       for await (const info of client.workflow.list({ query, pageSize: PAGE_SIZE })) ours.#take(toEntry(info));
       // A run that asked nobody has no status.
       const changes = `${of('after-end:')} AND ${since} AND ${searchAttribute.orderStatus.name} IS NOT NULL`;
-      for await (const { workflowId, startTime } of client.workflow.list({ query: changes, pageSize: PAGE_SIZE })) {
-        const about = parseAfterEndWorkflowId(workflowId);
-        if (!about || ours.changed.has(about.orderId)) continue;
+      for await (const run of client.workflow.list({ query: changes, pageSize: PAGE_SIZE })) {
+        const about = parseAfterEndWorkflowId(run.workflowId);
+        if (!about || ours.changed.has(about.orderId) || !(await hasAskedAboutChange(client, run))) continue;
         const standing = await standingOf(client, await describeRun(client, about.ended));
         // Without a readable end, only the balance changes show what changed.
         if (!['completed', 'noOrder', 'unresolved'].includes(standing.kind)) continue;
         const original = standing.kind === 'completed' ? { original: standing.result.order } : {};
-        ours.changed.set(about.orderId, { atMs: startTime.getTime(), ...original });
+        ours.changed.set(about.orderId, { atMs: run.startTime.getTime(), ...original });
       }
     });
     return ours;

@@ -1,0 +1,29 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { serviceTime } from '../../src/contract/reconcile/input.js';
+import { useLab } from '../support/lab.js';
+import { executions, startSteered } from '../workflows/compensation/parked-orders.fixture.js';
+import { bookOf } from './books.fixture.js';
+
+const lab = useLab({
+  ...{ callbacks: false, quiet: true, attentionAfterMs: 1_500 },
+  pace: { settleWindowMs: { atOnce: 2_000, deposit: 600 } },
+});
+vi.setConfig({ testTimeout: 120_000 });
+
+test('a refused order is not missing because the service was silent when it was looked for after its end', async () => {
+  const { orderId, handle } = await startSteered(lab, 'withdraw', { marker: 'create=400-before' });
+  const ended = expect(handle.result()).rejects.toMatchObject({ type: 'OrderRejected' });
+  const afterEnd = lab.temporal.client.workflow.getHandle(`after-end:order:default:${orderId}`);
+  await vi.waitFor(() => afterEnd.describe(), { timeout: 20_000, interval: 50 });
+  lab.sandbox.set({ faults: { 'status.503': 1, 'list.503': 1 } });
+  const look = lab.orders.order(orderId, { afterEnd: true });
+  await vi.waitFor(async () => expect((await look.state()).attention?.code).toBe('service-down'), 20_000);
+  lab.sandbox.set({ faults: {} });
+  await ended;
+  await vi.waitFor(async () => expect((await look.state()).attention).toBeUndefined(), 20_000);
+  expect(executions(lab, orderId)).toBe(0);
+  await sleep(2_000);
+  const { end } = await bookOf(lab.orders.export({ from: serviceTime(Date.now() - 3_600_000) }));
+  expect(end).toMatchObject({ missing: 0, differences: 0 });
+});
