@@ -37,8 +37,8 @@ export function bookCells(line: BookLine): Cells {
     case 'missing':
       return { ...line };
     case 'end': {
-      const { kind, account, from, to, orders, parts, late, missing, differences } = line;
-      const counts = `${orders} orders, ${parts} parts, ${late} late, ${missing} missing, ${differences} differences`;
+      const { kind, account, from, to, orders, open, parts, late, missing, differences } = line;
+      const counts = `${orders} orders, ${open} open, ${parts} parts, ${late} late, ${missing} missing, ${differences} differences`;
       return { kind, account, reason: `from ${from} until before ${to}: ${counts}` };
     }
     default: {

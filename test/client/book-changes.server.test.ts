@@ -173,7 +173,7 @@ test.for([
   [
     'is open, and was created in it',
     { status: 'new', finalized_at: null, created_at: '2026-11-26 10:00:00' },
-    ['order'],
+    ['open'],
   ],
   [
     'moved money in it, and ended after it',

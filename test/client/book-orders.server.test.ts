@@ -27,3 +27,20 @@ test('a refused order is not missing because the service was silent when it was 
   const { end } = await bookOf(lab.orders.export({ from: serviceTime(Date.now() - 3_600_000) }));
   expect(end).toMatchObject({ missing: 0, differences: 0 });
 });
+
+test('an order that is open in the book of one period has its `order` line in that of the next', async () => {
+  const { orderId, handle } = await startSteered(lab, 'withdraw', { marker: 'after_ms=9000' });
+  await handle.created();
+  await sleep(2_000);
+  const borderMs = Math.floor(Date.now() / 1_000) * 1_000;
+  const [from, border] = [serviceTime(borderMs - 3_600_000), serviceTime(borderMs)];
+  await sleep(1_100);
+  const first = await bookOf(lab.orders.export({ from, to: border }));
+  expect((await handle.result()).outcome).toBe('completed');
+  const second = await bookOf(lab.orders.export({ from: border }));
+  const kinds = [first, second].map(({ orders }) =>
+    orders.flatMap(({ order_id: id, kind }) => (id === orderId ? [kind] : [])),
+  );
+  expect(kinds).toEqual([['open'], ['order']]);
+  expect([first.end, second.end]).toMatchObject([{ open: 1 }, { open: 0, orders: 1, differences: 0 }]);
+});

@@ -6,7 +6,7 @@ export const bookOf = async (lines: AsyncIterable<BookLine>) => {
   for await (const line of lines) all.push(line);
   return {
     all,
-    orders: all.filter((line): line is OrderLine => ['order', 'part', 'late'].includes(line.kind)),
+    orders: all.filter((line): line is OrderLine => ['order', 'open', 'part', 'late'].includes(line.kind)),
     sums: all.filter((line): line is SumLine => line.kind === 'sum'),
     end: all.at(-1) as EndLine,
   };

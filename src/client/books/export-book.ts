@@ -120,7 +120,7 @@ class Book {
   readonly missing: MissingLine[] = [];
   readonly sums: Sums;
   readonly #seen = new Set<string>();
-  readonly #counts = { order: 0, part: 0, late: 0 };
+  readonly #counts = { order: 0, open: 0, part: 0, late: 0 };
   readonly #within: { from: string; to: string };
 
   constructor(
@@ -232,9 +232,10 @@ class Book {
   }
 
   end(differences: number): EndLine {
-    const { order: orders, part: parts, late } = this.#counts;
+    const { order: orders, open, part: parts, late } = this.#counts;
     const { account } = this.period;
-    return { kind: 'end', account, ...this.#within, orders, parts, late, missing: this.missing.length, differences };
+    const counts = { orders, open, parts, late, missing: this.missing.length, differences };
+    return { kind: 'end', account, ...this.#within, ...counts };
   }
 }
 

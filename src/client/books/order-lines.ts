@@ -19,7 +19,7 @@ export interface OrderContext {
   followUps: BookFollowUp[];
 }
 
-/** Returns the lines of an order in a period: none, its `order` or `part`, and a later change. */
+/** Returns the lines of an order in a period: its `order`, `open` or `part`, and a later change. */
 export function linesOf(item: BookItem, { from, to }: ServicePeriod, context: OrderContext): OrderLine[] {
   const isIn = (at: string | null | undefined): boolean => at != null && at >= from && at < to;
   const { changed } = context;
@@ -36,7 +36,7 @@ export function linesOf(item: BookItem, { from, to }: ServicePeriod, context: Or
   if (reported && isIn(endedAt ?? reported.created_at)) {
     const { status, finalized_at } = reported;
     const amounts = Object.fromEntries(FINAL_AMOUNTS.map((field) => [field, reported[field]]));
-    lines.push({ ...base, ...amounts, status, finalized_at, kind: 'order', balance_changes: own });
+    lines.push({ ...base, ...amounts, status, finalized_at, kind: endedAt ? 'order' : 'open', balance_changes: own });
   } else if (own.length > 0) lines.push({ ...base, kind: 'part', balance_changes: own });
   // In one period only: balance changes may stand in the one before.
   const difference = changed && isIn(item.updated_at) && differenceBetween(item, changed.original);

@@ -44,11 +44,11 @@ export interface BookFollowUp {
 }
 
 /**
- * An order in a book. `order`: it ended in the period, or is open and was created in it. `part`: it
- * has its `order` line in another period. `late`: it changed after its end.
+ * An order in a book. `order`: it ended in the period. `open`: it is open and was created in it.
+ * `part`: it has such a line in another period. `late`: it changed after its end.
  */
 export interface OrderLine extends Omit<BookItem, 'user_order_id' | 'strict_withdrawal_amount' | 'unreadable'> {
-  kind: 'order' | 'part' | 'late';
+  kind: 'order' | 'open' | 'part' | 'late';
   account: string;
   order_id: string;
   reference?: string;
@@ -98,6 +98,7 @@ export interface EndLine {
   to: string;
   /** Numbers of lines. */
   orders: number;
+  open: number;
   parts: number;
   late: number;
   missing: number;
