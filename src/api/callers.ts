@@ -95,7 +95,7 @@ export function requireOrder(caller: Caller, type: OrderType, input: OrderInput)
 }
 
 /** Returns the caller's name. Throws InvalidInputError if the body claims another one. */
-export function actorOf({ key }: Caller, field: 'by' | 'startedBy', claimed: unknown): string {
+export function actorOf({ key }: Caller, field: 'by' | 'startedBy' | 'metadata.startedBy', claimed: unknown): string {
   if (key && claimed !== undefined && claimed !== null && claimed !== key.name) {
     throw new InvalidInputError([{ field, reason: 'is the name of the key: leave it out' }]);
   }

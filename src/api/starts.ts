@@ -15,7 +15,7 @@ import { FORMAT_CHECKS } from '../validation/field-errors.js';
 import { optionSchemas } from '../validation/input-schemas.js';
 import { orderSchemas } from '../validation/request-schemas.js';
 import { startedOrder, waitingOrder } from './bodies.js';
-import { allowedAccount, beyondOrder, type Caller, requireOrder } from './callers.js';
+import { actorOf, allowedAccount, beyondOrder, type Caller, requireOrder } from './callers.js';
 import { answers, bodyOf, locationOf, queryNumber } from './documents.js';
 import { entryOf } from './orders.js';
 import { Refusal } from './problems.js';
@@ -47,6 +47,11 @@ function readStart(value: unknown, caller: Caller): Start {
   const wrong = options.error?.issues.map(({ path, message }) => ({ field: path.join('.'), reason: message })) ?? [];
   try {
     const input = checkOrderInput(type as OrderType, rest, options.data);
+    // Who started an order may not approve its breach of a rule.
+    if (caller.key) {
+      const startedBy = actorOf(caller, 'metadata.startedBy', input.metadata?.startedBy);
+      input.metadata = { ...input.metadata, startedBy };
+    }
     if (wrong.length === 0) return { type: type as OrderType, input, options: options.data ?? {} };
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;

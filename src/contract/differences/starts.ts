@@ -39,6 +39,11 @@ const inputDifferences = (fields: readonly string[], mine: unknown, theirs: unkn
   fields.flatMap((field) => {
     const wanted = (input: unknown): unknown => {
       const value = (input as Record<string, unknown> | null | undefined)?.[field] ?? DEFAULTS[field];
+      // Another caller may repeat a start.
+      if (field === 'metadata') {
+        const { startedBy: _, ...others } = Object(value);
+        return Object.keys(others).length > 0 ? others : undefined;
+      }
       return field === 'order' || field === 'revertTo' ? inOneForm(value) : value;
     };
     return differences(wanted(mine), wanted(theirs), field, sameValue);
