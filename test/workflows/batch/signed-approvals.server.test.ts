@@ -102,11 +102,11 @@ describe.concurrent('a batch of an account of APPROVERS_FILE', () => {
     const run = await signedRunOf(batch);
     const wrong: [object, string][] = [
       [await approvalOf(other.digest, 'Bob Jones', KEYS.bob, run), 'is not that of the plan'],
-      [{ ...(await approvalOf(other.digest, 'Bob Jones', KEYS.bob, run)), digest }, 'is not of this choice'],
-      [await approvalOf(digest, 'Bob Jones', KEYS.bob, await signedRunOf(other.batch)), 'is not of this choice'],
-      [await approvalOf(digest, 'Bob Jones', KEYS.bob, { ...run, namespace: 'x' }), 'is not of this choice'],
-      [await approvalOf(digest, 'Bob Jones', KEYS.bob, { ...run, account: 'x' }), 'is not of this choice'],
-      [await signed({ digest, by: 'Bob Jones' }, KEYS.bob, { update: 'decide', run }), 'is not of this choice'],
+      [{ ...(await approvalOf(other.digest, 'Bob Jones', KEYS.bob, run)), digest }, 'does not match this choice'],
+      [await approvalOf(digest, 'Bob Jones', KEYS.bob, await signedRunOf(other.batch)), 'does not match this choice'],
+      [await approvalOf(digest, 'Bob Jones', KEYS.bob, { ...run, namespace: 'x' }), 'does not match this choice'],
+      [await approvalOf(digest, 'Bob Jones', KEYS.bob, { ...run, account: 'x' }), 'does not match this choice'],
+      [await signed({ digest, by: 'Bob Jones' }, KEYS.bob, { update: 'decide', run }), 'does not match this choice'],
     ];
     for (const [sent, why] of wrong) expect(await sendRaw(batch, 'approve', sent)).toContain(why);
     expect((await batch.state()).approvals).toBeUndefined();
@@ -127,7 +127,7 @@ describe.concurrent('a batch of an account of APPROVERS_FILE', () => {
       const { plan } = await untilState(batch, (state) => state.phase === 'awaitingApproval');
       if (plan?.digest !== digest && attempt < 10) continue;
       expect(plan?.digest).toBe(digest);
-      for (const sent of [ann, bob]) expect(await sendRaw(batch, 'approve', sent)).toContain('is not of this choice');
+      for (const sent of [ann, bob]) expect(await sendRaw(batch, 'approve', sent)).toContain('does not match this choice');
       expect(executedOf(lab, rows)).toBe(0);
       return;
     }
@@ -179,7 +179,7 @@ describe.concurrent('a paused batch of an account of APPROVERS_FILE', () => {
     expect(progress.started).toBeLessThan(ROWS);
     expect(await sendRaw(batch, 'resume', old)).toContain('pausedAt: must be');
     const moved = { ...old, pausedAt: again?.at };
-    expect(await sendRaw(batch, 'resume', moved)).toContain('is not of this choice');
+    expect(await sendRaw(batch, 'resume', moved)).toContain('does not match this choice');
     expect(executedOf(lab, rows)).toBe(progress.started);
     await batch.resume(resume, { signer: KEYS.bob });
     expect((await batch.result()).outcomes.completed).toBe(ROWS);
