@@ -54,7 +54,7 @@ const HOLDS: HoldCase[] = [
   },
   { what: 'a parked one lies between', uncertain: [5, 7], unsettled: [6], held: /^rows 5 to 7 are uncertain/ },
   { what: 'one row is both', uncertain: [5, 6], unsettled: [6] },
-  { what: 'three neighbours are parked', unsettled: [7, 5, 6], pause: /^rows 5 to 7 are uncertain.*look at them/ },
+  { what: 'three neighbours are parked', unsettled: [7, 5, 6], pause: /^rows 5 to 7 are uncertain.*check them/ },
   {
     what: 'three are parked, three others uncertain',
     uncertain: [1, 2, 3],
