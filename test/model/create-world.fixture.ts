@@ -360,7 +360,13 @@ function readings(world: World): { seen: Seen; event: string }[] {
   // A later order proves nothing under another key, where none was pinned, nor about an id that is kept in another form.
   const isAlike = !(otherKey && !witness) && !world.sends.some(({ otherForm }) => otherForm);
   const proves = showsLater && laterMs > untilMs + LATE;
-  const control = { whole, ...(whole && proves && isAlike && { later: true as const }) };
+  // A deposit of a worker that knows no order.
+  const isUnchecked = !world.isPayout && !witness && !isLaterKnown;
+  const control = {
+    whole,
+    ...(whole && proves && isAlike && { later: true as const }),
+    ...(isUnchecked && { othersFail: true as const }),
+  };
   const count = world.sends.filter(isShown).length;
   const showsAnother = !otherKey && (frozen ? frozen.another : world.another === true);
   return mayShow(world).map((isShown) => {

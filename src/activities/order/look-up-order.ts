@@ -9,6 +9,7 @@ import {
 } from '../../contract/order/activities.js';
 import type { LookUpRecoveredInput } from '../../contract/order/followers.js';
 import type { Witness } from '../../contract/order/sent-to.js';
+import { factsOf } from '../../contract/order/types.js';
 import { validateRecoveredInput } from '../../validation/order-input.js';
 import { payersOf } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
@@ -110,7 +111,9 @@ async function readAbsence(
   // Without an earlier order, nothing proves that orders of another key would be shown.
   const isSameKey = earlier !== undefined || sentTo === undefined || sentTo.account === account.id;
   const isLater = later.some((one) => one.proves && !isMissing(one) && hasFormOf(one.order_id, orderId));
-  const othersFail = lookUps.witnesses.othersFail(orderId);
+  // A deposit needs no later order, but one known order that is shown: the list may be empty.
+  const isUnchecked = others.length === 0 && !factsOf(type).movesMoneyAtOnce;
+  const othersFail = isUnchecked || lookUps.witnesses.othersFail(orderId);
   return {
     ...reading,
     control: { whole, ...(whole && isSameKey && isLater && { later: true }), ...(othersFail && { othersFail: true }) },

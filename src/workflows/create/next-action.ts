@@ -175,7 +175,7 @@ const isRefusalBelieved = (facts: Facts, terms: Terms): boolean =>
 
 /**
  * Returns true if a later order that is shown confirms absence. Deposits, which move none of our money,
- * need one only while creates of other orders fail.
+ * need one only while creates of other orders fail, or if no known order is shown.
  */
 const isBelieved = ({ control: { later, othersFail } }: Absence, { movesMoneyAtOnce }: Terms): boolean =>
   later === true || (!movesMoneyAtOnce && !othersFail);
