@@ -127,7 +127,8 @@ describe.concurrent('a batch of an account of APPROVERS_FILE', () => {
       const { plan } = await untilState(batch, (state) => state.phase === 'awaitingApproval');
       if (plan?.digest !== digest && attempt < 10) continue;
       expect(plan?.digest).toBe(digest);
-      for (const sent of [ann, bob]) expect(await sendRaw(batch, 'approve', sent)).toContain('does not match this choice');
+      for (const sent of [ann, bob])
+        expect(await sendRaw(batch, 'approve', sent)).toContain('does not match this choice');
       expect(executedOf(lab, rows)).toBe(0);
       return;
     }
