@@ -152,8 +152,8 @@ export interface LookUpInput {
 
 /**
  * How reliable an answer without our order is. `whole`: it shows the orders that the service
- * confirmed. `later`: one of them was sent after ours. `othersFail`: creates of other orders fail, or,
- * for a deposit, no known order is shown.
+ * confirmed. `later`: one of them was sent after ours. `othersFail`: creates of other orders fail
+ * or, for a deposit, no known order is shown.
  */
 export interface Control {
   whole: boolean;
