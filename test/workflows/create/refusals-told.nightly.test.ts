@@ -1,7 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId, useLab } from '../../support/lab.js';
-import { parkedFor } from '../compensation/parked-orders.fixture.js';
 import { serviceView } from './service-view.fixture.js';
 
 vi.setConfig({ testTimeout: 170_000 });
@@ -21,7 +20,7 @@ test.each(['once', 'never'] as const)(
     expect(serviceView(lab, orderId)).toMatchObject({ creates: 1, executed: 0 });
     // Every answer within the window after it names the failover, as `failedOverAtMs` does in production.
     await lab.replaceWorkers({ restoredAtMs: Date.now() });
-    await parkedFor(handle, '', 120_000).catch(() => undefined);
+    await expect(handle.result()).rejects.toMatchObject({ type: 'OrderRejected' });
     expect(serviceView(lab, orderId)).toMatchObject({ creates: 1, executed: 0 });
   },
 );
