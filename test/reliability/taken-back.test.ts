@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { createTaskQueue, DEFAULT_ACCOUNT } from '../../src/contract/names.js';
 import { orderInput } from '../support/inputs.js';
 import { accountWith, newOrderId, useLab } from '../support/lab.js';
-import { pendingActivity } from '../support/pending-activity.js';
+import { giveUpCreate } from '../support/pending-activity.js';
 import { serviceView } from '../workflows/create/service-view.fixture.js';
 
 vi.setConfig({ testTimeout: 150_000 });
@@ -21,18 +21,7 @@ const endOf = (handle: { result(): Promise<{ outcome: string }> }) =>
 /** An operator pauses the attempt that is sending, and ends it; then somebody cancels the order. */
 async function pauseFailCancel(workflowId: string, pause = true): Promise<void> {
   const { client, namespace } = lab.temporal;
-  const id = await pendingActivity(client, workflowId, 'createOrder');
-  const target = { namespace, execution: { workflowId }, id, identity: 'operator' };
-  const failure = { message: 'given up', applicationFailureInfo: { type: 'GivenUp' } };
-  if (pause) await client.workflowService.pauseActivity(target);
-  else {
-    await client.workflowService.updateActivityOptions({
-      ...target,
-      activityOptions: { retryPolicy: { maximumAttempts: 5, initialInterval: { seconds: 60 as never } } },
-      updateMask: { paths: ['retry_policy.maximum_attempts', 'retry_policy.initial_interval'] },
-    });
-  }
-  await client.workflowService.respondActivityTaskFailedById({ ...target, workflowId, activityId: id, failure });
+  await giveUpCreate(client, namespace, workflowId, pause);
   await cancel(workflowId);
 }
 

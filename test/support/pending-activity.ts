@@ -10,3 +10,19 @@ export async function pendingActivity(client: Client, workflowId: string, type?:
   const { activityId } = (await vi.waitUntil(pending, { timeout: 30_000, interval: 20 })) ?? {};
   return activityId ?? '';
 }
+
+/** An operator pauses the create that is sending, or gives it more attempts, and fails it by its id. */
+export async function giveUpCreate(client: Client, namespace: string, workflowId: string, pause = true): Promise<void> {
+  const id = await pendingActivity(client, workflowId, 'createOrder');
+  const target = { namespace, execution: { workflowId }, id, identity: 'operator' };
+  const failure = { message: 'given up', applicationFailureInfo: { type: 'GivenUp' } };
+  if (pause) await client.workflowService.pauseActivity(target);
+  else {
+    await client.workflowService.updateActivityOptions({
+      ...target,
+      activityOptions: { retryPolicy: { maximumAttempts: 5, initialInterval: { seconds: 60 as never } } },
+      updateMask: { paths: ['retry_policy.maximum_attempts', 'retry_policy.initial_interval'] },
+    });
+  }
+  await client.workflowService.respondActivityTaskFailedById({ ...target, workflowId, activityId: id, failure });
+}

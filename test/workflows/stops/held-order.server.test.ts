@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId, openLab, useGatedLab, useLab } from '../../support/lab.js';
-import { pendingActivity } from '../../support/pending-activity.js';
+import { giveUpCreate } from '../../support/pending-activity.js';
 import { runStarterWith } from '../../support/run-starter.js';
 
 const ANN = { by: 'Ann Smith', reason: 'is the payee right?' };
@@ -134,19 +134,7 @@ describe('a hold that takes back a create, which an operator', () => {
     const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker, resend: 'never' }));
     await vi.waitUntil(() => lab.sandbox.stats().executedByOrderId[orderId] === 1, { timeout: 60_000, interval: 20 });
     const { client, namespace } = lab.temporal;
-    const { workflowId } = handle;
-    const id = await pendingActivity(client, workflowId, 'createOrder');
-    const target = { namespace, execution: { workflowId }, id, identity: 'operator' };
-    const failure = { message: 'given up', applicationFailureInfo: { type: 'GivenUp' } };
-    if (pause) await client.workflowService.pauseActivity(target);
-    else {
-      await client.workflowService.updateActivityOptions({
-        ...target,
-        activityOptions: { retryPolicy: { maximumAttempts: 5, initialInterval: { seconds: 60 as never } } },
-        updateMask: { paths: ['retry_policy.maximum_attempts', 'retry_policy.initial_interval'] },
-      });
-    }
-    await client.workflowService.respondActivityTaskFailedById({ ...target, workflowId, activityId: id, failure });
+    await giveUpCreate(client, namespace, handle.workflowId, pause);
     await handle.hold(ANN);
     await untilHeld(handle);
     const { revision, runId } = await handle.state();
