@@ -9,7 +9,7 @@ import type { Protections } from '../temporal/published.js';
 import type { FormatChecks } from '../validation/field-errors.js';
 import { invalidOrder, type KeyRefusals } from './failures.js';
 import type { GroupedLookUps } from './order/grouped-look-ups.js';
-import type { PolicyDesk } from './policy/ask.js';
+import type { PolicyDesk } from './policy/desk.js';
 import type { Stops } from './stops.js';
 
 /** Account as activities use it. */
