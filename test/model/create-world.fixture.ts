@@ -93,6 +93,7 @@ export type Disturbance =
   | 'reset'
   | 'restart'
   | 'restore'
+  | 'forget'
   | 'announce'
   | 'decision'
   | 'refuse'
@@ -225,6 +226,19 @@ function disturbances(world: World, code: Code): Step[] {
       }),
     ],
     [
+      // Without the callback, nothing would tell of the create.
+      'forget',
+      'nobody says that Temporal was restored from before the create, whose callback comes',
+      executed(world) > 0,
+      (spent) => ({
+        ...without(without(without(spent, 'laterMs'), 'held'), 'isRefused'),
+        facts: openFacts(undefined, world.isPayout),
+        witness: false,
+        callbackDue: true,
+        isCalled: true,
+      }),
+    ],
+    [
       'announce',
       'an operator names a restore of half a window ago',
       wasSent && world.restoredAtMs === undefined,
@@ -296,7 +310,9 @@ function mayShow({ sends, frozen, otherKey, nowMs, laterMs = Number.NEGATIVE_INF
 
 /** The world once the run has heard the callback that came, that it is cancelled, and that it is late. */
 export function observed(world: World, code: Code): World {
-  const heard = world.callbackDue ? without(note(world, code, { kind: 'callback' }), 'callbackDue') : world;
+  const heard = world.callbackDue
+    ? without(note(world, code, { kind: 'callback', atMs: world.nowMs }), 'callbackDue')
+    : world;
   const { cancelled, late } = world;
   return { ...heard, facts: { ...heard.facts, cancelled: cancelled === true, ...(late && { late }) } };
 }

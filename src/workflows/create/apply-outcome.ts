@@ -42,7 +42,7 @@ export type Outcome =
   /** An operator lets an order that is short of funds wait for them. */
   | { kind: 'awaits' }
   | { kind: 'closing'; by: string; refused?: string; atMs: number }
-  | { kind: 'callback' }
+  | { kind: 'callback'; atMs: number }
   | { kind: 'placeConfirmed' }
   /** The service shows an order that it accepted after our create, and not ours. */
   | { kind: 'later'; control: Control };
@@ -99,7 +99,7 @@ export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
     case 'closing':
       return close(facts, outcome);
     case 'callback':
-      return { ...facts, callback: facts.callback === 'none' || facts.callback === 'fresh' ? 'fresh' : 'fresh again' };
+      return hear(facts, outcome.atMs);
     case 'placeConfirmed':
       return confirmPlace(facts);
     case 'later':
@@ -118,6 +118,15 @@ const block = (facts: Facts, { kind: _, ...blocked }: Extract<Outcome, { kind: '
   blocked: isHeld(facts) ? facts.blocked : blocked,
 });
 
+/** Before any send, a callback with our token tells of a create that Temporal does not know. */
+function hear(facts: Facts, atMs: number): Facts {
+  const isFirst = facts.callback === 'none' || facts.callback === 'fresh';
+  const heard: Facts = { ...facts, callback: isFirst ? 'fresh' : 'fresh again' };
+  if (wasEverInDoubt(facts) || facts.found?.kind === 'ours') return heard;
+  const said = 'a callback came before anything was sent, so an earlier run may have sent it';
+  return inDoubt(heard, { cause: 'earlierRun', untilMs: atMs, place: 'asked', said });
+}
+
 /** Ends a hold. A create that was paused or repeated looks like one that no worker had. */
 function release(facts: Facts, { untilMs, place }: Extract<Outcome, { kind: 'released' }>): Facts {
   const released = without(facts, 'blocked', 'notSent');
@@ -135,8 +144,7 @@ function without<T extends object, K extends keyof T>(given: T, ...keys: K[]): O
 /** Applies a look-up that is not part of a proof. */
 function applySeen(facts: Facts, seen: Seen): Facts {
   const { notSent, absence } = facts;
-  // A callback before any send cannot be about our order.
-  const callback = facts.callback === 'none' || !wasEverInDoubt(facts) ? 'none' : 'seen';
+  const callback = facts.callback === 'none' ? 'none' : 'seen';
   const waited = notSent && { notSent: without(notSent, 'waitMs') };
   const looked: Facts = { ...facts, looked: true, callback, ...waited };
   if (isForPerson(facts)) return looked;

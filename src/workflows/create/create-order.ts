@@ -58,14 +58,12 @@ function lateness(run: OrderRun): Facts['late'] {
   return run.facts.late === 'allowed' ? 'allowed' : 'delayed';
 }
 
-/** The first callback after a send is heard in any case: it may be the order's own. */
-const isHeard = ({ run: { callback, facts }, callbacks }: Create): boolean =>
-  callback.isDue && (callbacks < MAX_CALLBACKS || (facts.callback === 'none' && wasEverInDoubt(facts)));
+const isHeard = ({ run: { callback }, callbacks }: Create): boolean => callback.isDue && callbacks < MAX_CALLBACKS;
 
 /** Returns the facts, updated by callbacks and by the time. */
 function observed(create: Create): Facts {
   const { run } = create;
-  const facts = isHeard(create) ? applyOutcome(run.facts, { kind: 'callback' }) : run.facts;
+  const facts = isHeard(create) ? applyOutcome(run.facts, { kind: 'callback', atMs: Date.now() }) : run.facts;
   return { ...facts, late: lateness(run) };
 }
 

@@ -103,12 +103,10 @@ function aboutBlocked({ by, why, toApprove, rules = [] }: NonNullable<Facts['blo
   return { kind: by === 'cap' ? 'overCap' : 'short', why, ...(toApprove && { toApprove }) };
 }
 
-/** Returns true if a callback needs a look-up now. Before any send, only a waiting order looks. */
+/** Returns true if a callback needs a look-up now. The readings of a proof see it without one. */
 const isCallbackDue = (facts: Facts): boolean =>
   isCallbackNew(facts) &&
-  (facts.notSent !== undefined ||
-    facts.found !== undefined ||
-    (facts.doubt ? facts.proof?.hidden === 'over' : wasEverInDoubt(facts)));
+  (!facts.doubt || facts.notSent !== undefined || facts.found !== undefined || facts.proof?.hidden === 'over');
 
 const isForPersonAtOnce = ({ askAtOnce, ours }: Conflict): boolean => askAtOnce === true || ours.length > 0;
 
@@ -164,7 +162,7 @@ const isUnsent = (facts: Facts, terms: Terms): boolean =>
 const isOfAnotherRun = (cause: Doubt['cause']): boolean => cause === 'earlierRun' || cause === 'restored';
 
 /** A callback contradicts every absence. */
-const isContradicted = (facts: Facts): boolean => wasEverInDoubt(facts) && facts.callback !== 'none';
+const isContradicted = ({ callback }: Facts): boolean => callback !== 'none';
 
 /** Returns true if a refusal holds: its absence is proven and, if it needs that, believed. */
 const isRefusalBelieved = (facts: Facts, terms: Terms): boolean =>

@@ -25,8 +25,9 @@ test.each([
   expect(nextAction(closed, { movesMoneyAtOnce: true })).toMatchObject({ do: 'prove absence' });
 });
 
-test('a callback does not end the wait for the resume of a stopped account', () => {
-  const stopped = after(openFacts('once', true), { kind: 'stopped', why: 'the account is stopped' });
-  const called = after(stopped, { kind: 'callback' }, { kind: 'seen', seen: { kind: 'absent' } });
+test('a callback does not end the wait for the resume of a stopped account after a send', () => {
+  const doubt = { cause: 'uncertainCreate', untilMs: 0, place: 'asked', said: 'HTTP 500' } as const;
+  const stopped = after(openFacts('once', true), { kind: 'doubted', doubt }, { kind: 'stopped', why: 'it is stopped' });
+  const called = after(stopped, { kind: 'callback', atMs: 0 }, { kind: 'seen', seen: { kind: 'absent' } });
   expect(nextAction(called, { movesMoneyAtOnce: true })).toEqual({ do: 'await resume' });
 });
