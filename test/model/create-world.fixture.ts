@@ -381,7 +381,7 @@ function readings(world: World): { seen: Seen; event: string }[] {
   const control = {
     whole,
     ...(whole && proves && isAlike && { later: true as const }),
-    ...(isUnchecked && { othersFail: true as const }),
+    ...(isUnchecked && { later: false }),
   };
   const count = world.sends.filter(isShown).length;
   const showsAnother = !otherKey && (frozen ? frozen.another : world.another === true);

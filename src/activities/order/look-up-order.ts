@@ -113,10 +113,11 @@ async function readAbsence(
   const isLater = later.some((one) => one.proves && !isMissing(one) && hasFormOf(one.order_id, orderId));
   // A deposit needs no later order, but one known order that is shown: the list may be empty.
   const isUnchecked = others.length === 0 && !factsOf(type).movesMoneyAtOnce;
-  const othersFail = isUnchecked || lookUps.witnesses.othersFail(orderId);
+  const isCredible = isUnchecked ? false : whole && isSameKey && isLater ? true : undefined;
+  const othersFail = lookUps.witnesses.othersFail(orderId);
   return {
     ...reading,
-    control: { whole, ...(whole && isSameKey && isLater && { later: true }), ...(othersFail && { othersFail: true }) },
+    control: { whole, ...(isCredible !== undefined && { later: isCredible }), ...(othersFail && { othersFail }) },
   };
 }
 

@@ -152,12 +152,12 @@ export interface LookUpInput {
 
 /**
  * How reliable an answer without our order is. `whole`: it shows the orders that the service
- * confirmed. `later`: one of them was sent after ours. `othersFail`: creates of other orders fail
- * or, for a deposit, no known order is shown.
+ * confirmed. `later`: one of them was sent after ours; false: a deposit, and no order is known that
+ * it has to show. `othersFail`: creates of other orders fail.
  */
 export interface Control {
   whole: boolean;
-  later?: true;
+  later?: boolean;
   othersFail?: true;
 }
 

@@ -176,7 +176,7 @@ const isRefusalBelieved = (facts: Facts, terms: Terms): boolean =>
  * need one only while creates of other orders fail, or if no known order is shown.
  */
 const isBelieved = ({ control: { later, othersFail } }: Absence, { movesMoneyAtOnce }: Terms): boolean =>
-  later === true || (!movesMoneyAtOnce && !othersFail);
+  later ?? (!movesMoneyAtOnce && !othersFail);
 
 /** The first attempt of a late order only checks it, and looks whether it exists. */
 const asksWhetherLate = ({ late, notSent, absence }: Facts): boolean =>

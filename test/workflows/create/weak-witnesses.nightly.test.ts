@@ -53,15 +53,16 @@ async function skipMinutes(minutes: number): Promise<void> {
 const sentOnce = (orderId: string) => expect([creates(orderId), executed(orderId)]).toEqual([1, 1]);
 
 describe('not sent a second time', () => {
-  test('a deposit in an empty list, by a worker that knows no order: it waits for one that is accepted', async () => {
+  test('a deposit in an empty list, by a worker that knows no order: a person is asked, or a later order shows it', async () => {
     const orderId = 'Empty-list.1';
     show(() => false);
     const input = orderInput('deposit', orderId, { marker: 'create=500-after' });
     const handle = await lab.orders.start('deposit', input);
     await vi.waitUntil(() => creates(orderId) > 0, 20_000);
+    await lab.skipUntil(async () => (await lab.state(orderId)).phase === 'parked', MINUTE_MS, 20 * MINUTE_MS);
+    expect((await lab.state(orderId)).attention?.reason).toContain('shows no order that it accepted later');
     await skipMinutes(20);
     sentOnce(orderId);
-    expect((await lab.state(orderId)).attention).toBeUndefined();
     show(() => true);
     await start('Accepted-later-x.1');
     await lab.skipUntil(async () => (await handle.state()).order !== undefined, MINUTE_MS, 60 * MINUTE_MS);
