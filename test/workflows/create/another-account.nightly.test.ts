@@ -107,7 +107,7 @@ describe('where nothing says that it is the same account, a person confirms it o
     const accounts = await openTwoAccounts(1_000);
     const handle = await sendUnseen(accounts, 'create=500-before');
     await accounts.workAt(PLACES.rotated);
-    await attentionSays(handle, /approve/);
+    await attentionSays(handle, /After an approval only/);
     await decideNow(handle, 'approve');
     await parkedFor(handle, 'the service shows no such order');
     expect(accounts.lab.sandbox.stats().createsByOrderId).toEqual({ [handle.orderId]: 1 });

@@ -79,7 +79,7 @@ async function approvedElsewhere(name: string, marker?: string) {
   const second = await lab.orders.start('withdraw', orderInput('withdraw', refused.orderId, marker ? { marker } : {}), {
     again: true,
   });
-  await attentionSays(second, /or if nothing came of the order at the other one/);
+  await attentionSays(second, /if it exists at the other one, it is paid twice/);
   await decideNow(second, 'approve');
   await attentionSays(second, /an earlier run .* may have sent it, and the service shows no such order/);
   await decideNow(second, 'resend');

@@ -62,7 +62,7 @@ test('sent where a person had approved it, and not where it was refused before: 
   await workAt(PLACES.otherPath);
   const plain = orderInput('withdraw', refused.orderId);
   const second = await lab.orders.start('withdraw', plain, { again: true });
-  await attentionSays(second, /or if nothing came of the order at the other one/);
+  await attentionSays(second, /if it exists at the other one, it is paid twice/);
   await decideNow(second, 'approve');
   await attentionSays(second, /an earlier run .* may have sent it, and the service shows no such order/);
   await decideNow(second, 'resend');
