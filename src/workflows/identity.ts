@@ -29,6 +29,9 @@ import { mayHaveSent, type OrderRun, orderIdOf } from './order/state.js';
 /** Returns true in a run that a reset made. Asked only where another run would end. */
 export const isReset = (): boolean => workflowInfo().runId !== workflowInfo().originalExecutionRunId;
 
+/** Returns false for a receipt, which moves none of our money, and for look-ups after an end. */
+export const isOrderRun = (): boolean => parseOrderWorkflowId(workflowInfo().workflowId) !== undefined;
+
 export type Refuse = (field: string, reason: string) => never;
 
 /** Returns the failure of bad input of a workflow that is no order. */

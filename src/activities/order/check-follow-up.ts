@@ -1,3 +1,4 @@
+import { activityInfo } from '@temporalio/activity';
 import { describeFieldErrors } from '../../contract/failures.js';
 import { maskName } from '../../contract/masking.js';
 import { decimal, toAmount } from '../../contract/money.js';
@@ -15,25 +16,25 @@ import { shortfall, unreadableBalance } from './balances.js';
 export function checkFollowUpActivity(deps: ActivityDeps) {
   return async function checkFollowUp(input: CheckFollowUpInput): Promise<FollowUpCheck> {
     const account = accountOf(deps, input.account);
-    const { type, request, order } = input;
     try {
-      // A mistyped wallet is refused here, which costs no order id and no failed follow-up.
-      const checked = validateOrderInput(
-        type,
-        { order: request },
-        { followUp: true, formatChecks: account.formatChecks },
-      );
-      if ('errors' in checked) return refused(describeFieldErrors(checked.errors));
-      const rates = await account.service.rates();
-      // Without readable rates, the follow-up is neither offered nor refused.
-      const unreadable = uncheckableBy(rates, type, request) ?? uncheckableBy(rates, order.type, order.request);
-      if (unreadable) throw noReading(unreadable);
-      const orderPayers = payersOf(rates, order.type, order.request);
-      return { ...(await checkAgainst(account, rates, input)), ...(orderPayers && { orderPayers }) };
+      return { ...(await checkNow(account, input)), runId: activityInfo().workflowExecution?.runId };
     } catch (error) {
       throw retryOrTell(error, account);
     }
   };
+}
+
+async function checkNow(account: Account, input: CheckFollowUpInput): Promise<FollowUpCheck> {
+  const { type, request, order } = input;
+  // A mistyped wallet is refused here, which costs no order id and no failed follow-up.
+  const checked = validateOrderInput(type, { order: request }, { followUp: true, formatChecks: account.formatChecks });
+  if ('errors' in checked) return refused(describeFieldErrors(checked.errors));
+  const rates = await account.service.rates();
+  // Without readable rates, the follow-up is neither offered nor refused.
+  const unreadable = uncheckableBy(rates, type, request) ?? uncheckableBy(rates, order.type, order.request);
+  if (unreadable) throw noReading(unreadable);
+  const orderPayers = payersOf(rates, order.type, order.request);
+  return { ...(await checkAgainst(account, rates, input)), ...(orderPayers && { orderPayers }) };
 }
 
 async function checkAgainst(

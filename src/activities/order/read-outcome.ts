@@ -52,7 +52,7 @@ export function readOutcomeActivity(deps: ActivityDeps) {
       // Earlier attempts may have failed for another reason: a person sees what was read twice in a
       // row.
       const { reading, said } = first.reading?.unreadFollowUps ? await read() : first;
-      if (reading) return reading;
+      if (reading) return { ...reading, runId: activityInfo().workflowExecution?.runId };
       if (elsewhereOf(account, input.sentTo)) return { elsewhere: true };
       throw notShown(said);
     } catch (error) {

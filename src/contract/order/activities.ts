@@ -217,6 +217,8 @@ export interface Turn {
 
 /** Two views of a final order that must agree before money moves. */
 export interface OutcomeReading extends Reading {
+  /** Run that asked. */
+  runId?: string;
   /** Follow-ups of a lost run, as they are shown. */
   followUpBases?: Basis[];
   /** The order list shows an unreadable item, which may be another of them. */
@@ -235,8 +237,8 @@ export interface CheckFollowUpInput extends Pick<LookUpInput, 'account' | 'type'
   order: Pick<LookUpInput, 'type' | 'request'>;
 }
 
-/** 'belowMinimum' lasts, 'refused' may pass. `orderPayers`: of the order, now. */
-export type FollowUpCheck = { orderPayers?: Payers } & (
+/** 'belowMinimum' lasts, 'refused' may pass. `orderPayers`: of the order, now. `runId`: who asked. */
+export type FollowUpCheck = { orderPayers?: Payers; runId?: string } & (
   | { kind: 'ok'; payers?: Payers }
   | { kind: 'belowMinimum'; reason: string }
   | { kind: 'refused'; reason: string; payers?: Payers }

@@ -165,7 +165,10 @@ async function readOutcome(
     const input = { account: run.account, orderId, orderUuid, sentTo: run.sentTo, ...(followUps && { followUps }) };
     const summary = 'Read status and balance changes';
     const reading = await ask(run, { summary, alarm: true }, (reads) => reads.readOutcome(input));
-    if (!('elsewhere' in reading)) return reading;
+    if (!('elsewhere' in reading)) {
+      run.answeredIn = reading.runId ?? run.answeredIn;
+      return reading;
+    }
     // Waits for the right account, or for an operator's confirmation.
     await lookUp(run, { summary: 'Which account answers?', delayMs: waitMs, alarm: true });
   }

@@ -1,4 +1,4 @@
-import { sleep } from '@temporalio/workflow';
+import { sleep, workflowInfo } from '@temporalio/workflow';
 import { maskWords } from '../../contract/masking.js';
 import { toAmount } from '../../contract/money.js';
 import type { CompensationResult, OrderResult } from '../../contract/order/input-and-result.js';
@@ -6,10 +6,12 @@ import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import type { CardPart } from '../../contract/order/request.js';
 import type { FinalStatus, Order } from '../../contract/service-objects.js';
 import { ask } from '../ask/ask.js';
+import { isCreatedHere, isHeld } from '../create/facts.js';
+import { isOrderRun } from '../identity.js';
 import { resultOf } from '../order/end.js';
 import { emit } from '../order/events.js';
 import { enterPhase, park, raiseAttention, WAS_CANCELLED } from '../order/show.js';
-import { type OrderRun, recordPayers } from '../order/state.js';
+import { answeredIn, type OrderRun, recordPayers } from '../order/state.js';
 import { type Assessment, assess, type Sent } from './assess.js';
 import { paidBeyond } from './checks.js';
 import { remainders, requestedAmount } from './figures.js';
@@ -44,13 +46,23 @@ export async function compensate(run: OrderRun, final: Order): Promise<OrderResu
   const { revertTo } = run.input;
   const known = { status: final.status as FinalStatus, ...(revertTo && { revertTo }) };
   for (let facts: Learnt = { assessment }; ; ) {
-    const next = nextMove({ ...known, ...facts, cancelled: run.facts.cancelled, laterPayers: run.payers?.later });
+    const now = { cancelled: run.facts.cancelled, laterPayers: run.payers?.later, onlyByPerson: onlyByPerson(run) };
+    const next = nextMove({ ...known, ...facts, ...now });
     if (next.do === 'end') return endAs(run, facts.assessment, next.as);
     facts = await perform(run, facts, next);
   }
 }
 
-type Learnt = Omit<MoveFacts, 'status' | 'cancelled' | 'revertTo' | 'laterPayers'>;
+type Learnt = Omit<MoveFacts, 'status' | 'cancelled' | 'onlyByPerson' | 'revertTo' | 'laterPayers'>;
+
+/** Returns why no policy moves money: a hold, or decisions that another run may have taken. */
+function onlyByPerson(run: OrderRun): string | undefined {
+  if (isHeld(run.facts)) return `nothing is paid by itself: ${run.facts.blocked?.why}`;
+  const isFirst = answeredIn(run) === workflowInfo().firstExecutionRunId;
+  return isFirst && (isCreatedHere(run.facts) || !isOrderRun())
+    ? undefined
+    : 'nothing is paid by itself: another run sent it, and a person may have decided there';
+}
 
 async function perform(run: OrderRun, facts: Learnt, next: Exclude<NextMove, { do: 'end' }>): Promise<Learnt> {
   const { assessment } = facts;
@@ -69,7 +81,10 @@ async function perform(run: OrderRun, facts: Learnt, next: Exclude<NextMove, { d
       const readAtMs = Date.now();
       const check = await checkFollowUp(run, next.followUp);
       recordPayers(run, check.orderPayers);
-      return { ...facts, check: { ...check, isOld: Date.now() - readAtMs > ATTENTION_AFTER_MS } };
+      // After a reset, the run before it may have sent a follow-up since its readings.
+      const isOfAnotherRun = assessment.readings.some(({ runId }) => runId !== check.runId);
+      const isOld = Date.now() - readAtMs > ATTENTION_AFTER_MS || isOfAnotherRun;
+      return { ...facts, check: { ...check, isOld } };
     }
     case 'follow up': {
       const { followUp, choice, basis, exists, payers } = next;
@@ -120,7 +135,7 @@ async function askPerson(
   const cards = decision.wallet_details as CardPart[] | undefined;
   const named = { ...(revertTo && { revertTo }), ...(cards && { cards }) };
   // The operator saw the cancellation, if there was one.
-  return { choice: { offer, named, afterCancel: run.facts.cancelled } };
+  return { choice: { offer, named, decided: { afterCancel: run.facts.cancelled } } };
 }
 
 function paidInPart({ case: c, funds }: Assessment): string {

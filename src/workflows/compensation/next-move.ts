@@ -14,8 +14,8 @@ import { isUnfinished, type Offer, offerByPolicy, totalOf } from './offers.js';
 export interface Choice {
   offer: Offer;
   named: Named;
-  /** The operator knew of the cancellation. */
-  afterCancel?: boolean;
+  /** Set if an operator chose it: whether they knew of the cancellation. */
+  decided?: { afterCancel: boolean };
 }
 
 /** Everything known about a final order. `nextMove` decides by nothing else. */
@@ -32,6 +32,8 @@ export interface MoveFacts {
   /** An operator ends the order as it is. */
   accepted?: TakenDecision;
   cancelled: boolean;
+  /** Why no policy moves money, only an operator. */
+  onlyByPerson?: string;
   revertTo?: RevertTarget;
   /** Payers by later rates. */
   laterPayers?: Payers;
@@ -81,11 +83,13 @@ export function nextMove(facts: MoveFacts): NextMove {
   const { order_id: orderId } = followUp.request;
   const basis = madeFor(assessment, orderId);
   // This very follow-up may have taken the balance. One that exists is never sent.
-  const exists = check.kind === 'refused' && basis.some(({ user_order_id }) => user_order_id === orderId);
+  const isShown = basis.some(({ user_order_id }) => user_order_id === orderId);
+  const exists = check.kind === 'refused' && isShown;
   // The reason may pass (a balance is topped up), so an operator may decide again.
   if (check.kind !== 'ok' && !exists) return { do: 'ask', why: `the follow-up cannot be sent: ${check.reason}` };
   // A choice before the cancellation does not count.
-  if (cancelled && !choice.afterCancel) return { do: 'ask', why: CANCELLED_BEFORE_SEND };
+  if (cancelled && !choice.decided?.afterCancel) return { do: 'ask', why: CANCELLED_BEFORE_SEND };
+  if (facts.onlyByPerson && !choice.decided && !isShown) return { do: 'ask', why: facts.onlyByPerson };
   // 5. The send.
   return { do: 'follow up', followUp, choice, basis, exists, payers: check.payers };
 }

@@ -116,6 +116,12 @@ export const wasEverInDoubt = ({ everDoubted }: Pick<Facts, 'everDoubted'>): boo
 export const isPlaceUnknown = ({ everDoubted }: Pick<Facts, 'everDoubted'>): boolean =>
   everDoubted.at(-1)?.place === 'unknown';
 
+/** Returns true if this run created its order, so that no earlier run decided about it. */
+export const isCreatedHere = ({ found, everDoubted }: Pick<Facts, 'found' | 'everDoubted'>): boolean =>
+  found?.kind === 'ours' &&
+  (found.how === 'accepted' ||
+    (everDoubted.length > 0 && everDoubted.every(({ cause }) => cause === 'uncertainCreate')));
+
 /** Returns true if a person holds the order. */
 export const isHeld = ({ blocked }: Pick<Facts, 'blocked'>): boolean => blocked?.by === 'hold';
 

@@ -9,7 +9,6 @@ import {
   defineUpdate,
   setCurrentDetails,
   setHandler,
-  workflowInfo,
 } from '@temporalio/workflow';
 import { startDifferences } from '../../contract/differences/starts.js';
 import { endsOrder, ORDER_UNRESOLVED } from '../../contract/failures.js';
@@ -20,7 +19,6 @@ import {
   FINAL_UPDATE,
   ORDER_CALLBACK_SIGNAL,
   ORDER_STATE_QUERY,
-  parseOrderWorkflowId,
 } from '../../contract/names.js';
 import type { OrderInput, OrderResult, ReceivedDepositInput, RunInput } from '../../contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../../contract/order/messages.js';
@@ -28,7 +26,7 @@ import { isOrderType, ORDER_TYPES, type OrderType, workflowTypeOf } from '../../
 import type { Order } from '../../contract/service-objects.js';
 import { starterProblem } from '../../contract/signature.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
-import { checkOrder, checkOrderShape, checkReceived, invalidInput, type Refuse } from '../identity.js';
+import { checkOrder, checkOrderShape, checkReceived, invalidInput, isOrderRun, type Refuse } from '../identity.js';
 import { handOver } from '../outbox.js';
 import { otherRun, required, takeSigned } from '../signed.js';
 import { refusal } from './decision.js';
@@ -115,9 +113,6 @@ async function inFrame<Result>(
     throw run.failure;
   });
 }
-
-/** Not a receipt, which moves none of our money, nor look-ups after an end. */
-const isOrderRun = (): boolean => parseOrderWorkflowId(workflowInfo().workflowId) !== undefined;
 
 async function orderOrFailure(run: OrderRun, pick: () => Order | undefined): Promise<Order> {
   await condition(() => pick() !== undefined || run.failure !== undefined);
