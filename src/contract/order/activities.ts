@@ -237,7 +237,7 @@ export interface CheckFollowUpInput extends Pick<LookUpInput, 'account' | 'type'
   order: Pick<LookUpInput, 'type' | 'request'>;
 }
 
-/** 'belowMinimum' lasts, 'refused' may pass. `orderPayers`: of the order, now. `runId`: who asked. */
+/** 'belowMinimum' lasts, 'refused' may pass. `orderPayers`: of the order. `runId`: it asked. */
 export type FollowUpCheck = { orderPayers?: Payers; runId?: string } & (
   | { kind: 'ok'; payers?: Payers }
   | { kind: 'belowMinimum'; reason: string }
