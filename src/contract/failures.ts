@@ -43,9 +43,7 @@ export const isOrderFailure = (type: unknown): type is OrderFailure =>
 export const mayHaveSent = (type: OrderFailure): boolean => type !== 'InvalidOrder';
 
 /** Last detail of such an end: the account of its creates. */
-export interface SentBefore {
-  sentTo: SentTo;
-}
+export type SentBefore = { sentTo: SentTo } | { accountUnknown: true };
 
 /** Detail of an order that ended while a person held it: why it was held. */
 export interface EndedHeld {

@@ -363,7 +363,7 @@ function ending(world: World, as: Extract<Action, { do: 'end' }>['as'], code: Co
 
 const resetDoubt = (world: World): Outcome => ({
   kind: 'doubted',
-  doubt: { cause: 'reset', untilMs: world.nowMs + UNDER_WAY, place: placeOf(world), said: 'the workflow was reset' },
+  doubt: { cause: 'reset', untilMs: world.nowMs + UNDER_WAY, place: 'unknown', said: 'the workflow was reset' },
 });
 
 /** What a reading may show, with what it can be checked by. */

@@ -179,8 +179,9 @@ export function verdictOfAnswer({ type }: CreateOrderInput, request: CreateReque
   const { hard, soft } = echoDifferences(type, request, order);
   if (hard.length === 0) return { kind: 'accepted', order, ...(soft.length > 0 && { soft }) };
   const reason = `the create was answered with another order (${hard.join(', ')})`;
-  // The service may keep ids in another form, such as a rounded number.
-  return { kind: 'uncertain', reason, ...(hard.join() === 'order_id' && { underOtherId: order }) };
+  // Like ours but for its id: the service may keep ids in another form, such as a rounded number.
+  const isNamed = !hard.includes('order_id') || hard.length === 1;
+  return { kind: 'uncertain', reason, ...(isNamed && { named: { order, differences: hard } }) };
 }
 
 /** Returns the service's retry time in ms as a field to spread; {} without one. */

@@ -111,8 +111,9 @@ async function readAbsence(
   // Without an earlier order, nothing proves that orders of another key would be shown.
   const isSameKey = earlier !== undefined || sentTo === undefined || sentTo.account === account.id;
   const isLater = later.some((one) => one.proves && !isMissing(one) && hasFormOf(one.order_id, orderId));
-  // A deposit needs no later order, but one known order that is shown: the list may be empty.
-  const isUnchecked = others.length === 0 && !factsOf(type).movesMoneyAtOnce;
+  // A deposit needs no later order, but one that is shown: the list may be of another key.
+  const isShown = others.some((one) => !isMissing(one) && hasFormOf(one.order_id, orderId));
+  const isUnchecked = !(isShown && isSameKey) && !factsOf(type).movesMoneyAtOnce;
   const isCredible = isUnchecked ? false : whole && isSameKey && isLater ? true : undefined;
   const othersFail = lookUps.witnesses.othersFail(orderId);
   return {

@@ -123,12 +123,18 @@ export type CreateVerdict =
   | { kind: 'stale'; reason: string }
   /**
    * `reset`: an attempt of the earlier run may be in flight. `retryAfterMs`: "too many requests",
-   * so a re-send is free. `underOtherId`: our order under another form of its id.
+   * so a re-send is free. `named`: the order of a 200, under our id or like ours but for its id.
    */
-  | { kind: 'uncertain'; reason: string; reset?: true; timedOut?: true; retryAfterMs?: number; underOtherId?: Order };
+  | { kind: 'uncertain'; reason: string; reset?: true; timedOut?: true; retryAfterMs?: number; named?: NamedOrder };
 
 /** Answer of the create activity. `notes`: skipped checks; `caps`: limits of the next attempt. */
 export type CreateAnswer = Circumstances & CreateVerdict & { notes?: string[]; caps?: Record<string, string> };
+
+/** Order that the service named for our create, and the fields in which it differs. */
+export interface NamedOrder {
+  order: Order;
+  differences: string[];
+}
 
 export interface LookUpInput {
   type: OrderType;

@@ -121,10 +121,12 @@ export function recordAnswer(run: OrderRun, answer: OrderAnswer, mayHaveSent = f
   const isOurs = SHOWN.includes(answer.kind) && !answer.differences?.length;
   // The run before the reset may have sent since, wherever, and whatever this run asked first.
   const isAfterReset = run.answeredIn !== before && !isOurs && !run.order;
-  if (isAfterReset) record(run, { kind: 'doubted', doubt: doubtOfReset(run) });
+  if (isAfterReset) record(run, { kind: 'doubted', doubt: doubtOfReset() });
   // A doubt is resolved on one account.
   const isDoubted = run.facts.doubt?.place === 'asked';
-  if (mayHaveSent || isOurs || isDoubted) run.sentTo ??= answer.sentTo;
+  // The last send is looked for at its own account, by its own witness.
+  if (mayHaveSent) run.sentTo = answer.sentTo ?? run.sentTo;
+  if (isOurs || isDoubted) run.sentTo ??= answer.sentTo;
   recordPayers(run, answer.payers);
   run.outbox.receivers = answer.receivers ?? run.outbox.receivers;
   void handOver(run.outbox);
@@ -132,16 +134,12 @@ export function recordAnswer(run: OrderRun, answer: OrderAnswer, mayHaveSent = f
 }
 
 /** Returns the doubt after a reset: the earlier run may have sent, and may have an attempt in flight. */
-export function doubtOfReset({ sentTo, input, facts }: OrderRun): Doubt {
-  const isPinned = sentTo !== undefined && !input.sentTo;
-  const isOwn = isPinned && facts.everDoubted.some(({ cause }) => cause === 'uncertainCreate');
-  return {
-    cause: 'reset',
-    untilMs: Date.now() + CREATE_TIMEOUT_MS,
-    place: isOwn ? 'asked' : 'unknown',
-    said: 'the workflow was reset',
-  };
-}
+export const doubtOfReset = (): Doubt => ({
+  cause: 'reset',
+  untilMs: Date.now() + CREATE_TIMEOUT_MS,
+  place: 'unknown',
+  said: 'the workflow was reset',
+});
 
 function recordRestore(run: OrderRun, restoredAtMs: number): void {
   if (run.order) return;

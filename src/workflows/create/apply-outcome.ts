@@ -149,9 +149,9 @@ function applySeen(facts: Facts, seen: Seen): Facts {
   const looked: Facts = { ...facts, looked: true, callback, ...waited };
   if (isForPerson(facts)) return looked;
   if (seen.kind !== 'absent') return applyFound(looked, seen);
-  // After the first callback, a whole window of readings is needed again.
-  const isNews = facts.callback === 'fresh' && absence !== undefined;
-  return isNews ? restartProof(looked, absence.doubt) : looked;
+  // After the first callback, or one after a permission, a whole window is read again.
+  const isNews = facts.callback === 'fresh' || (absence?.permitted && facts.callback === 'fresh again');
+  return absence && isNews ? restartProof(looked, absence.doubt) : looked;
 }
 
 /** Returns true if an operator has to choose between several orders of ours, even if a later list shows fewer. */
@@ -260,6 +260,6 @@ function close(facts: Facts, { by, refused, atMs }: Extract<Outcome, { kind: 'cl
 function confirmPlace(facts: Facts): Facts {
   const doubt = facts.doubt ?? facts.absence?.doubt;
   if (!doubt) return facts;
-  const confirmed: Doubt = { ...doubt, place: 'confirmed' };
+  const confirmed: Doubt = { ...doubt, place: doubt.place === 'unknown' ? 'unknown' : 'confirmed' };
   return { ...restartProof(facts, confirmed), everDoubted: [...facts.everDoubted, confirmed] };
 }

@@ -109,7 +109,7 @@ function verdictOfFailure(run: OrderRun, permission: SendPermission, error: unkn
     // The attempt writes its account right before it sends, so it is known even if the worker dies.
     const written = cause.lastHeartbeatDetails as { sentTo?: SentTo } | Refused | undefined;
     const placeUnknown = written instanceof Refused && !run.sentTo;
-    if (!(written instanceof Refused)) run.sentTo ??= written?.sentTo;
+    if (!(written instanceof Refused)) run.sentTo = written?.sentTo ?? run.sentTo;
     const reason = 'the worker that held the create gave no answer in time';
     return { kind: 'uncertain', reason, timedOut: true, placeUnknown };
   }
@@ -175,21 +175,22 @@ function outcomesOf(run: OrderRun, verdict: Attempted, permission: string): Outc
       return [{ kind: 'refused', answer, atMs: nowMs, place, needsLater: isFollowUp(run) }];
     }
     case 'uncertain': {
-      const { reset, reason, timedOut, retryAfterMs, underOtherId: order } = verdict;
+      const { reset, reason, timedOut, retryAfterMs, named } = verdict;
       // The first answer to a run opens it.
-      if (reset) return run.facts.doubt?.cause === 'reset' ? [] : [{ kind: 'doubted', doubt: doubtOfReset(run) }];
+      if (reset) return run.facts.doubt?.cause === 'reset' ? [] : [{ kind: 'doubted', doubt: doubtOfReset() }];
       // The attempt sent nothing and only looked for an order of an earlier run.
       if (permission === 'none') return [{ kind: 'seen', seen: { kind: 'absent' } }];
       // Until then, the attempt may still send, or `Retry-After` holds.
       const untilMs = nowMs + (timedOut ? SEND_TIMEOUT_MS : (retryAfterMs ?? 0));
       const doubt: Doubt = { cause: 'uncertainCreate', untilMs, place, said: reason };
       const doubted: Outcome = { kind: 'doubted', doubt, costs: { isLimited: retryAfterMs !== undefined } };
-      if (!order) return [doubted];
+      if (!named) return [doubted];
       // The service keeps our id in another form, under which look-ups may not find the order, or
       // the answers of two creates were exchanged: then look-ups find ours.
-      const { askAtOnce: _, ...named } = foreignOrder(run, { order, differences: ['order_id'] });
-      const isForm = isFormOfId(order.user_order_id, run.request.order_id);
-      return [doubted, { kind: 'seen', seen: { ...named, isNamed: true, ...(isForm && { askAtOnce: true }) } }];
+      const { askAtOnce: _, ...conflict } = foreignOrder(run, named);
+      const { user_order_id: id } = named.order;
+      const askAtOnce = id !== run.request.order_id && isFormOfId(id, run.request.order_id);
+      return [doubted, { kind: 'seen', seen: { ...conflict, isNamed: true, ...(askAtOnce && { askAtOnce }) } }];
     }
   }
 }

@@ -47,7 +47,7 @@ export async function createOrder(run: OrderRun): Promise<Order> {
     }
     // Before the reset check: a reset run replays this start, then reads absence itself.
     await startLookUpsAfterEnd(run);
-    if (isProvenElsewhere(run, action)) record(run, { kind: 'doubted', doubt: doubtOfReset(run) });
+    if (isProvenElsewhere(run, action)) record(run, { kind: 'doubted', doubt: doubtOfReset() });
     else if (!isChanged(create, action)) close(run, ...closedAs(run, action.as));
   }
 }

@@ -72,11 +72,10 @@ export function nextAction(facts: Facts, terms: Terms): Action {
   const end = endOf(facts, terms);
   if (end) return end;
   // 4. Questions to an operator, and waits.
-  if (absence && facts.everDoubted.some(({ cause }) => cause === 'recovered'))
-    return { do: 'ask', about: { kind: 'missing' } };
+  if (absence && isRecovered(facts)) return { do: 'ask', about: { kind: 'missing' } };
   if (blocked?.waits) return { do: 'await funds', needed: blocked.toApprove ?? { currency: '' } };
   if (blocked) return { do: 'ask', about: aboutBlocked(blocked) };
-  if (notSent?.isStopped) return { do: 'await resume' };
+  if (notSent?.isStopped && !asksBeforeResume(facts)) return { do: 'await resume' };
   if (asksWhetherLate(facts)) return { do: 'ask', about: { kind: 'late' } };
   if (notSent?.asks) return { do: 'ask', about: { kind: 'notSent', why: notSent.why } };
   if (notSent?.waitMs !== undefined) return { do: 'look', why: 'waited', delayMs: notSent.waitMs };
@@ -121,7 +120,6 @@ function aboutDoubt(facts: Facts, doubt: Doubt): Action {
   if (facts.proof?.hidden === 'over') {
     return facts.closing ? endAsClosed(facts, 'hidden') : { do: 'ask', about: { kind: 'hidden', doubt } };
   }
-  if (facts.notSent?.isStopped) return { do: 'await resume' };
   if (facts.notSent?.asks) return { do: 'ask', about: { kind: 'notSent', why: facts.notSent.why } };
   if (facts.notSent?.waitMs !== undefined) return { do: 'look', why: 'waited', delayMs: facts.notSent.waitMs };
   if (!facts.looked && !facts.closing) {
@@ -141,6 +139,7 @@ function endClosed(facts: Facts, terms: Terms): Action {
   if (!wasEverInDoubt(facts)) return endAsClosed(facts);
   if (isPlaceUnknown(facts)) return endAsClosed(facts, 'place');
   if (facts.callback !== 'none') return endAsClosed(facts, 'callback');
+  if (isRecovered(facts)) return endAsClosed(facts, 'hidden');
   return endAsClosed(facts, absence && isBelieved(absence, terms) ? undefined : 'noLater');
 }
 
@@ -161,6 +160,9 @@ const isUnsent = (facts: Facts, terms: Terms): boolean =>
 
 const isOfAnotherRun = (cause: Doubt['cause']): boolean => cause === 'earlierRun' || cause === 'restored';
 
+/** The order list showed the order, so it cannot be absent. */
+const isRecovered = ({ everDoubted }: Facts): boolean => everDoubted.some(({ cause }) => cause === 'recovered');
+
 /** A callback contradicts every absence. */
 const isContradicted = ({ callback }: Facts): boolean => callback !== 'none';
 
@@ -178,6 +180,10 @@ const isRefusalBelieved = (facts: Facts, terms: Terms): boolean =>
 const isBelieved = ({ control: { later, othersFail } }: Absence, { movesMoneyAtOnce }: Terms): boolean =>
   later ?? (!movesMoneyAtOnce && !othersFail);
 
+/** A stop blocks sends only: a person is asked meanwhile. */
+const asksBeforeResume = (facts: Facts): boolean =>
+  facts.absence !== undefined && !isPermitted(facts, facts.absence) && needsPerson(facts);
+
 /** The first attempt of a late order only checks it, and looks whether it exists. */
 const asksWhetherLate = ({ late, notSent, absence }: Facts): boolean =>
   late === 'delayed' && notSent !== undefined && absence === undefined;
@@ -185,14 +191,16 @@ const asksWhetherLate = ({ late, notSent, absence }: Facts): boolean =>
 function sendAgainOrAsk(facts: Facts, absence: Absence, terms: Terms): Action {
   const { permitted, control } = absence;
   const again: Action = { do: 'attempt', permission: isUnsent(facts, terms) ? 'first' : 'absent' };
-  // A permission ends if the order became late or was cancelled since.
-  const holds = permitted && isInTime(facts, permitted) && (permitted.cancelled || !facts.cancelled);
-  if (holds) return again;
+  if (isPermitted(facts, absence)) return again;
   const about = { kind: 'uncertain', absence } as const;
   if (permitted || needsPerson(facts) || !isCovered(facts)) return { do: 'ask', about };
   if (isBelieved(absence, terms)) return again;
   return { do: 'ask', about: { ...about, waitsFor: control.othersFail ? 'an accepted order' : 'a later order' } };
 }
+
+/** A permission ends if the order became late or was cancelled since. */
+const isPermitted = (facts: Facts, { permitted }: Absence): boolean =>
+  permitted !== undefined && isInTime(facts, permitted) && (permitted.cancelled || !facts.cancelled);
 
 const isInTime = ({ late }: Facts, { late: isLateAllowed }: { late: boolean }): boolean =>
   late === undefined || (late !== 'over' && isLateAllowed);

@@ -26,7 +26,9 @@ export function close(run: OrderRun, ...[type, message, ...details]: Closed): ne
 export function failureOf({ sentTo, facts }: OrderRun, [type, message, ...details]: Closed): ApplicationFailure {
   // A restart needs the account to prove absence there.
   const isPinned = sentTo && (type === 'OrderRejected' || type === 'OrderAbsent');
-  const before: SentBefore[] = isPinned ? [{ sentTo }] : [];
+  // Only a person has it sent again after an account that an operator confirmed.
+  const isAsked = facts.everDoubted.every(({ place }) => place === 'asked');
+  const before: SentBefore[] = isPinned ? [isAsked ? { sentTo } : { accountUnknown: true }] : [];
   // A restart must not end a hold.
   const held: EndedHeld[] = isHeld(facts) && facts.blocked ? [{ held: facts.blocked.why }] : [];
   const handedOn = [...details, ...held, ...before];

@@ -14,7 +14,7 @@ const orderPayers = { from: null, to: 'merchant' };
 
 test('a follow-up within limits, precision and balance is fine, and nothing is sent', async () => {
   const { sandbox, run } = await openActivities();
-  expect(await run('checkFollowUp', checkOf())).toEqual({
+  expect(await run('checkFollowUp', checkOf())).toMatchObject({
     kind: 'ok',
     payers: { from: null, to: 'merchant' },
     orderPayers,

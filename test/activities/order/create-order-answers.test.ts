@@ -76,7 +76,7 @@ describe('the answer to a create', () => {
     expect(verdict).not.toHaveProperty('reset');
     expect(sandbox.stats()).toMatchObject({ createsByOrderId: { 'w-1': 1 }, redirectHits: 0 });
     // What differs in the id alone has our own wallet.
-    expect(JSON.stringify({ ...verdict, underOtherId: undefined })).not.toContain('4111111111111111');
+    expect(JSON.stringify({ ...verdict, named: undefined })).not.toContain('4111111111111111');
   });
 
   test('none within the time limit: is uncertain', async () => {

@@ -130,7 +130,7 @@ describe('a hold that takes back a create, which an operator', () => {
     ['gave more attempts', false],
   ])('%s while it was sent: its release proves absence first', async (_, pause) => {
     const orderId = newOrderId('held');
-    const marker = 'create=no-answer duplicate=c lag_ms=15000';
+    const marker = 'create=no-answer duplicate=c lag_ms=15000 callback=drop';
     const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker, resend: 'never' }));
     await vi.waitUntil(() => lab.sandbox.stats().executedByOrderId[orderId] === 1, { timeout: 60_000, interval: 20 });
     const { client, namespace } = lab.temporal;
