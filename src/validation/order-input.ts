@@ -27,7 +27,7 @@ import { textProblem } from './text-kinds.js';
  */
 
 /** Fields that an order sets for its follow-ups. */
-const FOLLOW_UP_FIELDS = ['followUpOf', 'sentTo'];
+const FOLLOW_UP_FIELDS = ['followUpOf', 'sentTo', 'strictest'];
 const PROGRAM_NAME = 'this name has a meaning of its own in programs';
 /** Minimum length of a searched wallet: shorter ones occur by chance in ids and texts. */
 const MIN_TELLING_LENGTH = 8;
@@ -172,11 +172,12 @@ export const sentToSchema = z.strictObject({
 
 /** Options that only our code sets. `ruleErrors` refuses them in other inputs. */
 const internalSchemas = {
-  // The order's own workflow wrote it, and it is only compared.
+  // The order's own workflow wrote these. They are only compared, or make limits stricter.
   followUpOf: z
     .array(z.looseObject({ order_uuid: orderUuid }))
     .min(1)
     .optional(),
+  strictest: z.looseObject({}).optional(),
   sentTo: sentToSchema.optional(),
   accountUnknown: z.literal(true, 'must be true or absent').optional(),
   held: z.string().optional(),

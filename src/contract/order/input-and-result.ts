@@ -5,6 +5,7 @@ import type { Order } from '../service-objects.js';
 import type { Basis } from './basis.js';
 import type { CreateRequests } from './request.js';
 import type { SentTo } from './sent-to.js';
+import type { Strictest } from './stricter.js';
 import type { OrderType } from './types.js';
 
 export type { CompensationResult, OrderResult } from '../../shapes/order-schemas.js';
@@ -23,6 +24,8 @@ interface InternalOptions {
    */
   recovered?: { order_uuid: string; listed?: Order; sentTo?: SentTo };
   sentTo?: SentTo;
+  /** Strictest limits of the order that this follow-up extends. */
+  strictest?: Strictest;
   /** Beside `sentUntil`: that run's account is unknown, so only an operator may permit a re-send. */
   accountUnknown?: true;
   /** Why that run ended while it was held: the hold lasts until a person releases it. */
@@ -33,6 +36,7 @@ export const INTERNAL_OPTIONS = [
   'followUpOf',
   'recovered',
   'sentTo',
+  'strictest',
   'accountUnknown',
   'held',
 ] as const satisfies readonly (keyof InternalOptions)[];

@@ -94,6 +94,8 @@ function childOptions(run: OrderRun, { type, request }: FollowUp, basis: Basis[]
     reference: run.input.reference,
     metadata: run.input.metadata,
     sentTo: run.sentTo,
+    strictest: run.strictest,
+    latestSend: run.input.latestSend,
   };
   return {
     workflowId: orderWorkflowId(run.account, request.order_id),

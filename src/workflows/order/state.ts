@@ -93,7 +93,7 @@ export function openRun(type: OrderType, started: RunInput): OrderRun {
     waitingFor: 'a worker that takes the create',
     facts: openFacts(input?.resend, factsOf(type).movesMoneyAtOnce, firstDoubt(input)),
     sentTo: input?.recovered?.sentTo ?? input?.sentTo,
-    strictest: {},
+    strictest: input?.strictest ?? {},
     approved: { rules: [] },
     funds: {},
     lastLookUp: {},

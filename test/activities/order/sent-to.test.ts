@@ -12,13 +12,13 @@ test('a create is pinned to its account before it is sent, and asks for no balan
   expect(operations(sandbox)).toEqual(['list', 'create']);
 });
 
-test('where an order goes is for follow-ups to inherit: no other input may say it', async () => {
+test('what follow-ups inherit, no other input may say', async () => {
   const { sandbox, run, sentTo } = await openActivities();
-  const input = { ...orderInput('withdraw', 'w-1'), sentTo };
-  const failure = await failureOf(run('createOrder', attemptOf('withdraw', input)));
-  expect(failure).toMatchObject({
-    type: 'InvalidOrder',
-    message: expect.stringContaining('sentTo: belongs to follow-ups'),
-  });
+  for (const [field, value] of Object.entries({ sentTo, strictest: { caps: { usd: '1' } } })) {
+    const input = { ...orderInput('withdraw', 'w-1'), [field]: value };
+    const failure = await failureOf(run('createOrder', attemptOf('withdraw', input)));
+    const message = expect.stringContaining(`${field}: belongs to follow-ups`);
+    expect(failure).toMatchObject({ type: 'InvalidOrder', message });
+  }
   expect(sandbox.requests()).toEqual([]);
 });
