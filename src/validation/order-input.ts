@@ -27,7 +27,7 @@ import { textProblem } from './text-kinds.js';
  */
 
 /** Fields that an order sets for its follow-ups. */
-const FOLLOW_UP_FIELDS = ['followUpOf', 'sentTo', 'strictest'];
+const FOLLOW_UP_FIELDS = ['followUpOf', 'sentTo', 'strictest', 'decidedBy'];
 const PROGRAM_NAME = 'this name has a meaning of its own in programs';
 /** Minimum length of a searched wallet: shorter ones occur by chance in ids and texts. */
 const MIN_TELLING_LENGTH = 8;
@@ -178,6 +178,7 @@ const internalSchemas = {
     .min(1)
     .optional(),
   strictest: z.looseObject({}).optional(),
+  decidedBy: z.string().optional(),
   sentTo: sentToSchema.optional(),
   accountUnknown: z.literal(true, 'must be true or absent').optional(),
   held: z.string().optional(),

@@ -210,3 +210,22 @@ test('the sums survive the loss of their workflow', async () => {
   expect((await fits.result({ timeoutMs: 30_000 })).outcome).toBe('completed');
   expect((await unclear.state()).phase).not.toBe('parked');
 });
+
+test('the breach of a refund needs another person than who named its wallet', async () => {
+  setRules({ rule: 'new-payee', currency: 'usd', above: '1', breach: 'park' });
+  const { orderId, handle } = await startSteered(lab, 'deposit_exchange_withdraw', {
+    ...{ marker: 'outcome=completed_partially left=unexchanged fraction=0.5', compensation: 'ask' },
+    metadata: { startedBy: 'cid' },
+  });
+  await parkedFor(handle);
+  const revertTo = { network: 'card', wallet: '4000056655665556' };
+  await decideNow(handle, 'revert', { kind: 'unexchanged', as: 'withdraw', revertTo });
+  const followUp = lab.orders.order(`${orderId}.r1`);
+  await vi.waitUntil(() => followUp.isOpen().catch(() => false), { timeout: 60_000, interval: 100 });
+  const { revision } = await parkedFor(followUp, 'the payee was never paid before');
+  const approve = (by: string) => followUp.decide({ action: 'approve', by, reason: 'as agreed', revision });
+  for (const by of ['Ann', 'cid'])
+    await expect(approve(by)).rejects.toThrow('started this order, so somebody else must approve it');
+  await approve('bob');
+  expect((await handle.result()).compensation).toMatchObject({ status: 'done', outcome: 'completed' });
+});

@@ -26,6 +26,8 @@ interface InternalOptions {
   sentTo?: SentTo;
   /** Strictest limits of the order that this follow-up extends. */
   strictest?: Strictest;
+  /** Person who decided on this follow-up, and counts as its starter. */
+  decidedBy?: string;
   /** Beside `sentUntil`: that run's account is unknown, so only an operator may permit a re-send. */
   accountUnknown?: true;
   /** Why that run ended while it was held: the hold lasts until a person releases it. */
@@ -37,6 +39,7 @@ export const INTERNAL_OPTIONS = [
   'recovered',
   'sentTo',
   'strictest',
+  'decidedBy',
   'accountUnknown',
   'held',
 ] as const satisfies readonly (keyof InternalOptions)[];

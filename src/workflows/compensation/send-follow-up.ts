@@ -83,6 +83,10 @@ function ended(order: Order): FollowUpEnd {
   return { kind: 'final', how: `ended ${order.status}`, outcome: order.status, order };
 }
 
+/** Who decided on the newest follow-up; undefined for the one of the policy, which comes first. */
+const decidedBy = ({ decisions }: OrderRun): string | undefined =>
+  decisions.findLast(({ action }) => action === 'finish' || action === 'revert')?.by;
+
 function childOptions(run: OrderRun, { type, request }: FollowUp, basis: Basis[]) {
   const input: RunInput = {
     account: run.account,
@@ -96,6 +100,7 @@ function childOptions(run: OrderRun, { type, request }: FollowUp, basis: Basis[]
     sentTo: run.sentTo,
     strictest: run.strictest,
     latestSend: run.input.latestSend,
+    decidedBy: decidedBy(run),
   };
   return {
     workflowId: orderWorkflowId(run.account, request.order_id),

@@ -131,9 +131,13 @@ function refuseDecision(reason: string): never {
 const approvesBreach = ({ attention }: OrderRun, { action }: Decision): boolean =>
   action === 'approve' && attention?.code === 'policy';
 
-/** Returns why a person may not approve the breach of an order that they started themselves. */
+/** Returns why a person may not approve the breach of an order that they started or decided on. */
 const ownApproval = (run: OrderRun, decision: Decision): string | undefined =>
-  approvesBreach(run, decision) ? starterProblem('order', marksOf(run).metadata?.startedBy, decision.by) : undefined;
+  approvesBreach(run, decision)
+    ? [marksOf(run).metadata?.startedBy, run.input.decidedBy]
+        .map((starter) => starterProblem('order', starter, decision.by))
+        .find(Boolean)
+    : undefined;
 
 function takeDecision(run: OrderRun, decision: Decision): Promise<OrderState> {
   const { signature, ...choice } = decision;

@@ -14,7 +14,7 @@ test('a create is pinned to its account before it is sent, and asks for no balan
 
 test('what follow-ups inherit, no other input may say', async () => {
   const { sandbox, run, sentTo } = await openActivities();
-  for (const [field, value] of Object.entries({ sentTo, strictest: { caps: { usd: '1' } } })) {
+  for (const [field, value] of Object.entries({ sentTo, strictest: { caps: { usd: '1' } }, decidedBy: 'ann' })) {
     const input = { ...orderInput('withdraw', 'w-1'), [field]: value };
     const failure = await failureOf(run('createOrder', attemptOf('withdraw', input)));
     const message = expect.stringContaining(`${field}: belongs to follow-ups`);
