@@ -54,12 +54,13 @@ export function lookUpEndedActivity(deps: ActivityDeps) {
     try {
       const reading = await read(account, input, reported.order);
       const shown = shownBy(reading) + (await movedAfterEnd(account, reading, reported));
-      if (reading.kind === 'found' && shown === reported.shown) return { kind: 'unchanged', shown };
+      // An operator who was shown a change learns that it was undone.
+      const last = input.acknowledged ?? (await lastShown(client, input.ended, run));
+      const changed = shown !== (last ?? reported.shown ?? NO_ORDER);
+      if (reading.kind === 'found' && !changed) return { kind: 'unchanged', shown };
       const elsewhere = await elsewhereBy(account, client, input, run);
       if (elsewhere) return elsewhere;
-      const last = input.acknowledged ?? (await lastShown(client, input.ended, run));
       const before = last === undefined ? reported.how : `an operator was shown ${last} before`;
-      const changed = shown !== (last ?? reported.shown ?? NO_ORDER);
       if (reading.kind === 'found' && last === undefined && reported.shown === NO_ORDER)
         await countShown(deps, account.name, reading.order);
       const reference = run?.typedSearchAttributes.get(searchAttribute.reference);

@@ -115,6 +115,26 @@ describe('a callback after the end of an order', () => {
     expect(await ended(orderId)).toEqual(['COMPLETED']);
   });
 
+  test.each([
+    ['once the operator has accepted the change', true],
+    ['while the operator is asked', false],
+  ])('asks again about a status that changes back %s', async (_, isAccepted) => {
+    const { orderId, uuid } = await completed();
+    const accept = () => decideNow(afterEnd(orderId), 'accept');
+    const turn = async (status: 'error' | 'completed') => {
+      lab.sandbox.turnOrder(uuid, status);
+      await lab.sandbox.sendCallback(uuid);
+    };
+    const shown = (status: string) => parkedFor(afterEnd(orderId), `now the service shows order ${uuid} ${status}`);
+    await turn('error');
+    await shown('error');
+    if (isAccepted) await accept().then(() => ended(orderId));
+    await turn('completed');
+    if (!isAccepted) await accept();
+    await shown('completed');
+    await accept();
+  });
+
   test('is shown and accepted on the command line', async () => {
     const { orderId, uuid } = await completed();
     lab.sandbox.turnOrder(uuid, 'canceled');
