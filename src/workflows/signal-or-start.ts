@@ -19,6 +19,7 @@ interface Target<Input> {
   /** Input of a start. */
   started: unknown;
   signalled: Input;
+  summary?: string;
 }
 
 /**
@@ -26,7 +27,7 @@ interface Target<Input> {
  * a check if a started one is open, undefined after a signal, and false if both failed.
  */
 export async function signalOrStart<Input>(
-  { type, workflowId, signal, account, started, signalled }: Target<Input>,
+  { type, workflowId, signal, account, started, signalled, summary }: Target<Input>,
   isOpen: boolean,
 ): Promise<(() => boolean) | undefined | false> {
   let signals = isOpen;
@@ -41,6 +42,7 @@ export async function signalOrStart<Input>(
         args: [started],
         parentClosePolicy: ParentClosePolicy.ABANDON,
         cancellationType: ChildWorkflowCancellationType.ABANDON,
+        ...(summary && { staticSummary: summary }),
         typedSearchAttributes: [{ key: searchAttribute.account, value: account }],
       });
       const isOver = watch(child.result());

@@ -71,9 +71,9 @@ export function lookUpEndedActivity(deps: ActivityDeps) {
   };
 }
 
-/** Returns true if a run of the order is open: that run looks the order up. */
+/** Hands a callback on to an open run of the order. One that is about to end may have sent it. */
 async function handedOn(client: Client, { ended, byRun }: LookUpEndedInput): Promise<{ kind: 'open' }> {
-  if (byRun) throw comeBackIn(UNTIL_ENDED_MS, 'the run of the order is about to end');
+  if (byRun || activityInfo().attempt === 1) throw comeBackIn(UNTIL_ENDED_MS, 'the run of the order is about to end');
   await callTemporal(client, () => client.workflow.getHandle(ended).signal(ORDER_CALLBACK_SIGNAL, {}));
   return { kind: 'open' };
 }

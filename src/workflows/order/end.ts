@@ -1,14 +1,14 @@
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { ApplicationFailure, metricMeter, ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, metricMeter, workflowInfo } from '@temporalio/workflow';
 import { type EndedHeld, ORDER_UNRESOLVED, type OrderFailure, type SentBefore } from '../../contract/failures.js';
-import { afterEndWorkflowId, ORDER_AFTER_END_WORKFLOW, searchAttribute } from '../../contract/names.js';
-import type { AfterEndInput, AfterEndResult } from '../../contract/order/after-end.js';
+import { afterEndWorkflowId, ORDER_AFTER_END_WORKFLOW, ORDER_CALLBACK_SIGNAL } from '../../contract/names.js';
+import type { AfterEndInput } from '../../contract/order/after-end.js';
 import { differenceOf, type OrderResult } from '../../contract/order/input-and-result.js';
 import { factsOf } from '../../contract/order/types.js';
 import { isFinal } from '../../contract/service-objects.js';
 import { maskWallets } from '../../contract/wallets.js';
 import { isHeld } from '../create/facts.js';
 import { learnReceivers } from '../outbox.js';
+import { signalOrStart } from '../signal-or-start.js';
 import { marksOf } from './payment.js';
 import { enterDone } from './show.js';
 import { foundAs, isAdopted, type OrderRun, orderIdOf } from './state.js';
@@ -79,20 +79,18 @@ export async function startLookUpsAfterEnd(run: OrderRun): Promise<void> {
   if (mayBeShownLater(run)) await startLookUps(run);
 }
 
+/** Starts look-ups after the end, or signals those of an earlier run that are still open. */
 export async function startLookUps(run: OrderRun): Promise<void> {
-  const input: AfterEndInput = { againAfterMs: AGAIN_AFTER_MS };
-  try {
-    await startChild<(input: AfterEndInput) => Promise<AfterEndResult>>(ORDER_AFTER_END_WORKFLOW, {
-      workflowId: afterEndWorkflowId(workflowInfo().workflowId),
-      args: [input],
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      staticSummary: `after the end of ${orderIdOf(run)}`,
-      typedSearchAttributes: [{ key: searchAttribute.account, value: run.account }],
-    });
-  } catch (error) {
-    // Look-ups of an earlier run are still open, and ask an operator.
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-  }
+  const started: AfterEndInput = { againAfterMs: AGAIN_AFTER_MS };
+  const workflowId = afterEndWorkflowId(workflowInfo().workflowId);
+  const { account } = run;
+  await signalOrStart(
+    {
+      ...{ type: ORDER_AFTER_END_WORKFLOW, workflowId, account, started },
+      ...{ signal: ORDER_CALLBACK_SIGNAL, signalled: {}, summary: `after the end of ${orderIdOf(run)}` },
+    },
+    false,
+  );
 }
 
 export function countEnd({ type, account }: OrderRun, outcome: string): void {

@@ -106,8 +106,11 @@ async function inFrame<Result>(
     }
     await end(run, result);
     await handOver(run.outbox);
-    // Nobody looked into this callback. One that comes later starts the same look-ups.
-    if (run.callback.isDue && isOrderRun() && run.finalOrder?.status !== 'completed') await startLookUps(run);
+    // Nobody looked into these callbacks. One that comes later starts the same look-ups.
+    while (run.callback.isDue && isOrderRun() && run.finalOrder?.status !== 'completed') {
+      run.callback.isDue = false;
+      await startLookUps(run);
+    }
     if (!allHandlersFinished()) await condition(allHandlersFinished);
     if (result) return result;
     throw run.failure;

@@ -1,8 +1,10 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { readFirstInput } from '../../../src/client/history.js';
 import type { OrderListEntry } from '../../../src/client/list-orders.js';
 import { OrderHandle } from '../../../src/client/order-handle.js';
 import { PaymentOrders } from '../../../src/client.js';
+import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
 import { goesOn, resetTo, resettableEvents, resultOf, runOf } from '../../reliability/reset.fixture.js';
 import { orderInput } from '../../support/inputs.js';
@@ -15,6 +17,11 @@ import { newAddress, receive, started } from '../receipts.fixture.js';
 const PACE = { settleWindowMs: { atOnce: 4_000, deposit: 600 } };
 
 const lab = useLab({ pace: PACE, sandbox: { settings: { duplicateMode: 'c' } } });
+
+async function reopen(quiet: boolean): Promise<void> {
+  await lab.close();
+  Object.assign(lab, await openLab({ pace: PACE, quiet, sandbox: { settings: { duplicateMode: 'c' } } }));
+}
 
 const idOf = (orderId: string, kind = 'order') => `after-end:${kind}:default:${orderId}`;
 
@@ -278,10 +285,7 @@ test('an order without any of this starts nothing after its end', async () => {
 });
 
 describe('a refused payout at an account that shows no later order', () => {
-  beforeAll(async () => {
-    await lab.close();
-    Object.assign(lab, await openLab({ pace: PACE, quiet: true, sandbox: { settings: { duplicateMode: 'c' } } }));
-  });
+  beforeAll(() => reopen(true));
 
   // Before: nothing looked for it, and no reset behind the start of look-ups could replay it.
   test('is looked up after its end, by look-ups that leave its run free to be reset', async () => {
@@ -295,4 +299,21 @@ describe('a refused payout at an account that shows no later order', () => {
     expect((await resultOf(lab, cut)).order.user_order_id).toBe(orderId);
     expect(executions(lab, orderId)).toBe(1);
   });
+});
+
+test('a callback during a later run is looked into beside the open question about an earlier run', async () => {
+  await reopen(false);
+  const { orderId, uuid } = await rejectedAndExecuted('withdraw', 'outcome=completed_partially fraction=0.4');
+  await lab.sandbox.sendCallback(uuid);
+  await parkedFor(afterEnd(orderId));
+  const { input } = await readFirstInput(lab.temporal.client, `order:default:${orderId}`);
+  const again = await lab.orders.start('withdraw', input as OrderInput<'withdraw'>, { again: true });
+  await parkedFor(again, 'are left');
+  lab.sandbox.turnOrder(uuid, 'completed');
+  await lab.sandbox.sendCallback(uuid);
+  await decideNow(again, 'accept');
+  expect((await again.result()).outcome).toBe('completed_partially');
+  await decideNow(afterEnd(orderId), 'accept');
+  await parkedFor(afterEnd(orderId), `now the service shows order ${uuid} completed (`);
+  await decideNow(afterEnd(orderId), 'accept');
 });
