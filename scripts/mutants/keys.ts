@@ -13,6 +13,26 @@ export const KEY_MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'a follow-up forgets its limits',
+    file: 'src/workflows/compensation/send-follow-up.ts',
+    find: '    strictest: run.strictest,\n',
+    replacement: '',
+    test: {
+      file: 'test/workflows/compensation/follow-up-limits.server.test.ts',
+      name: 'caps, and that decisions are signed',
+    },
+  },
+  {
+    name: 'who names the wallet of a refund approves its breach',
+    file: 'src/workflows/order/frame.ts',
+    find: ', run.input.decidedBy]',
+    replacement: ']',
+    test: {
+      file: 'test/policy/policy.server.test.ts',
+      name: 'the breach of a refund needs another person than who named its wallet',
+    },
+  },
+  {
     name: 'signed for whatever run',
     file: 'src/contract/signature.ts',
     find: 'run: { namespace, account, workflowId, runId }',
