@@ -146,9 +146,7 @@ async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
   }
   // Not read if nothing will be sent: absence so soon after a restore proves nothing.
   const closed = tooSoon ?? invalid ?? sendGate(attempt);
-  const stale = await refuseStale(account, attempt, closed);
-  if (stale && stale.kind !== 'stale') return stale;
-  const blocked = await policyVerdict(sending, stale ?? closed);
+  const blocked = await policyVerdict(sending, closed);
   const place = account.limiter.place({
     priority: activityInfo().priority?.priorityKey,
     signal: AbortSignal.timeout(Math.max(0, Math.floor(deadline.leftToWaitMs()))),
@@ -159,6 +157,8 @@ async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
       const heldUp = attempt.permission === 'first' && (await place.near());
       const since = heldUp ? await whyStopped() : undefined;
       if (since) return stopped(since);
+      const stale = await refuseStale(account, attempt, closed);
+      if (stale && stale.kind !== 'stale') return stale;
       const refused = await refusedByProbe(sending, { stale, heldUp, times, blocked });
       if (refused) return refused;
       if (await place.take(freshUntilMs(account))) break;

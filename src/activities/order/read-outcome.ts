@@ -1,6 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
 import { sameAmount } from '../../contract/money.js';
-import { followUpOrderIds, parseFollowUpOrderId } from '../../contract/names.js';
+import { extendedOrderId, followUpOrderIds, isFormOfId } from '../../contract/names.js';
 import type {
   CreateVerdict,
   OutcomeAnswer,
@@ -13,15 +13,13 @@ import { isReceivedType } from '../../contract/order/types.js';
 import { serviceTime, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import type { Order, OrderListItem } from '../../contract/service-objects.js';
 import type { PaymentService } from '../../payment-service/client.js';
-import { allPages, wholeList } from '../../payment-service/paging.js';
+import { allPages } from '../../payment-service/paging.js';
 import { DEFAULT_PAGE_SIZE, MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../../payment-service/queries.js';
 import type { CallOptions } from '../../payment-service/transport.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { noReading, retryOrTell } from '../failures.js';
-import { ordersOfIds } from '../orders-of-ids.js';
+import { ordersOfForms, ordersOfIds } from '../orders-of-ids.js';
 import { notSentBecause } from './create-attempt.js';
-import { patience } from './gathering.js';
-import type { KnownOrder } from './grouped-look-ups.js';
 import { elsewhereOf, isOtherEndpoint } from './sent-to.js';
 
 /** Fields that a compensation calculates with. */
@@ -39,14 +37,9 @@ const FIGURES = [
 export function readOutcomeActivity(deps: ActivityDeps) {
   return async function readOutcome(input: ReadOutcomeInput): Promise<OutcomeAnswer> {
     const account = accountOf(deps, input.account);
-    const { orderId, followUps } = input;
-    const readItem = (order: Order) =>
-      followUps
-        ? readWithFollowUps(account.service, order, { orderId, ...followUps })
-        : itemAmongOthers(account, order, input);
     try {
       if (isOtherEndpoint(account, input.sentTo)) return { elsewhere: true };
-      const read = () => shownOutcome(account, input, readItem);
+      const read = () => shownOutcome(account.service, input);
       const first = await read();
       if (first.reading?.unreadFollowUps && activityInfo().attempt < UNREAD_FROM_ATTEMPT) throw unreadItem();
       // Earlier attempts may have failed for another reason: a person sees what was read twice in a
@@ -64,35 +57,48 @@ export function readOutcomeActivity(deps: ActivityDeps) {
 /** Attempt from which an unreadable item is reported to a person. */
 const UNREAD_FROM_ATTEMPT = 4;
 
-/** List part of a reading. */
-type Listed = { item: OrderListItem } & Pick<OutcomeReading, 'followUpBases' | 'unreadFollowUps'>;
-
 /**
- * Reads an order's list item and possible follow-ups of a lost run in one request, so that "none"
- * counts only if the answer shows the order itself.
+ * Returns both views of an order, or none if the status does not show it. `said`: the answer. One
+ * list shows possible follow-ups of a lost run, too, so "none" counts only beside the order itself.
  */
-async function readWithFollowUps(
+async function shownOutcome(
   service: PaymentService,
-  order: Order,
-  { orderId, of, known }: NonNullable<ReadOutcomeInput['followUps']> & Pick<ReadOutcomeInput, 'orderId'>,
-  options?: CallOptions,
-): Promise<Listed> {
+  { orderId, orderUuid, followUps: { of, known } = { of: '', known: [] } }: ReadOutcomeInput,
+): Promise<{ reading?: OutcomeReading; said: string }> {
+  const { order, said } = await service.orderStatus({ order_uuid: orderUuid });
+  if (!order) return { said };
   const asked = of === '' ? [] : followUpOrderIds(of).filter((id) => !known.includes(id));
-  if (asked.length === 0) return { item: await readListItem(service, order, orderId, options) };
-  const ids = orderId === of ? [of, ...asked] : asked;
-  const { items, malformed } = await wholeList(ordersOfIds(ids, service.orders(options)));
-  // A receipt has no id to filter by.
-  const item = orderId === of ? itemOf(items, order) : await readListItem(service, order, orderId, options);
+  const isOurs = isOurId(orderId, of || extendedOrderId(orderId));
+  const { items, malformed } = await listOfIds(service, [isOurs ? orderId : '', of, ...asked]);
+  const item = isOurs ? itemOf(items, order) : await readListItem(service, order, orderId);
   if (!item) throw notListed();
-  const shown = asked.flatMap((id) => items.find(({ user_order_id }) => user_order_id === id) ?? []);
-  return {
-    item,
-    ...(shown.length > 0 && {
-      followUpBases: shown.map((of) => basisOf({ order: of, changes: of.balance_changes })),
+  const lost = asked.flatMap((id) => items.find(({ user_order_id }) => user_order_id === id) ?? []);
+  const twins = items.filter((other) => other.order_uuid !== orderUuid && !lost.includes(other));
+  const reading = {
+    order,
+    changes: item.balance_changes,
+    disagreements: [
+      ...disagreementsOf(order, item),
+      ...twins.map((twin) => `the service shows another order ${shownAs(twin)}, which may have paid, too`),
+    ],
+    ...(lost.length > 0 && {
+      followUpBases: lost.map((of) => basisOf({ order: of, changes: of.balance_changes })),
     }),
-    ...(malformed.length > 0 && { unreadFollowUps: true }),
+    ...(malformed.length > 0 && { unreadFollowUps: true as const }),
   };
+  return { reading, said };
 }
+
+/** Returns false for a receipt's id, which the service makes, and for one that a person adopted. */
+const isOurId = (orderId: string, of: string): boolean => orderId !== '' && isFormOfId(extendedOrderId(orderId), of);
+
+async function listOfIds(service: PaymentService, ids: readonly string[], options?: CallOptions) {
+  const named = ids.filter((id) => id !== '');
+  // Without ids, the list would show all orders.
+  return named.length === 0 ? { items: [], malformed: [] } : ordersOfForms(named, service.orders(options));
+}
+
+const shownAs = ({ user_order_id: id, order_uuid: uuid }: Order): string => `${id} (${uuid})`;
 
 const notListed = () => noReading('the order list does not show the order');
 
@@ -102,20 +108,6 @@ const itemOf = (items: readonly OrderListItem[], { order_uuid: uuid }: Order): O
 const unreadItem = () => noReading('the order list shows an item beside the order that cannot be read');
 
 const notShown = (said: string) => noReading(`the status operation does not show the order (${said})`);
-
-/** Returns both views of an order, or none if the status does not show it. `said`: the answer. */
-async function shownOutcome(
-  { service }: Account,
-  { orderUuid }: Pick<ReadOutcomeInput, 'orderUuid'>,
-  readItem: (order: Order) => Promise<Listed>,
-  options?: CallOptions,
-): Promise<{ reading?: OutcomeReading; said: string }> {
-  const { order, said } = await service.orderStatus({ order_uuid: orderUuid }, options);
-  if (!order) return { said };
-  const { item, ...beside } = await readItem(order);
-  const reading = { order, changes: item.balance_changes, disagreements: disagreementsOf(order, item), ...beside };
-  return { reading, said };
-}
 
 function disagreementsOf(order: Order, item: Order): string[] {
   const amounts = FINAL_AMOUNTS.filter((field) => !sameAmount(order[field], item[field]));
@@ -127,29 +119,20 @@ function disagreementsOf(order: Order, item: Order): string[] {
   ];
 }
 
-/** Reads the list part together with other orders, after the status. */
-const itemAmongOthers = (account: Account, order: Order, known: KnownOrder): Promise<Listed> =>
-  account.lookUps.read<Listed>(known, patience(account), {
-    shown: (item) => ({ item }),
-    alone: async () => ({ item: await readListItem(account.service, order, known.orderId) }),
-  });
-
-/**
- * Reads the list item with its balance changes. A receipt is searched among the orders of its time.
- */
+/** Reads an order under an id that is not ours. A receipt without one is searched by its time. */
 async function readListItem(
   service: PaymentService,
   order: Order,
   orderId: string,
   options?: CallOptions,
-): Promise<OrderListItem> {
+): Promise<OrderListItem | undefined> {
   const list = service.orders(options);
   const pages = orderId === '' ? allPages(sameTime(order), list) : ordersOfIds([orderId], list, DEFAULT_PAGE_SIZE);
   for await (const { items } of pages) {
     const item = itemOf(items, order);
     if (item) return item;
   }
-  throw notListed();
+  return undefined;
 }
 
 function sameTime({ order_type: type, created_at: createdAt }: Order): OrderListQuery {
@@ -171,7 +154,7 @@ const READ_WITHIN_MS = 15_000;
  * undefined if it may.
  */
 export async function staleBasis(
-  account: Account,
+  { service }: Account,
   basis: readonly Basis[],
   orderId: string,
 ): Promise<CreateVerdict | undefined> {
@@ -180,32 +163,34 @@ export async function staleBasis(
     return { kind: 'stale', reason: `${orderId} was at the service before this was made: it is taken up, never sent` };
   }
   const options = { signal: AbortSignal.timeout(READ_WITHIN_MS) };
-  const { extendsOrderId: of = '' } = parseFollowUpOrderId(orderId) ?? {};
-  const known = [orderId, ...basis.map(({ user_order_id }) => user_order_id)];
-  for (const [index, was] of basis.entries()) {
-    const { order_uuid: orderUuid, user_order_id: id } = was;
-    const name = `order ${id || orderUuid}`;
-    // The first one is the order that all others follow up.
-    const others = { orderId: id, of: index === 0 ? of : '', known };
-    try {
-      const readItem = (order: Order) => readWithFollowUps(account.service, order, others, options);
-      const { reading, said } = await shownOutcome(account, { orderUuid }, readItem, options);
-      if (!reading) throw notShown(said);
-      if (reading.unreadFollowUps) throw unreadItem();
-      const stale = whyStale(was, reading, name);
-      if (stale) return { kind: 'stale', reason: stale };
-    } catch (error) {
-      return notSentBecause(`${name}, which this follows up, could not be read`, error);
+  const of = extendedOrderId(orderId);
+  const isOurs = ({ user_order_id: id }: Basis) => isOurId(id, of);
+  const followed = basis.filter(isOurs).map(({ user_order_id }) => user_order_id);
+  // Its own id is probed for.
+  const ids = [...followed, of, ...followUpOrderIds(of)].filter((id) => id !== orderId);
+  try {
+    // The list takes several requests, so each status is read after it.
+    const { items, malformed } = await listOfIds(service, ids, options);
+    if (malformed.length > 0) throw unreadItem();
+    const unknown = items.filter((item) => !basis.some(({ order_uuid }) => order_uuid === item.order_uuid));
+    if (unknown.length > 0) {
+      const reason = `${unknown.map(shownAs).join(', ')} exists, which is not known to what this was made for`;
+      return { kind: 'stale', reason };
     }
+    for (const was of basis) {
+      const { order, said } = await service.orderStatus({ order_uuid: was.order_uuid }, options);
+      if (!order) throw notShown(said);
+      const read = () => readListItem(service, order, was.user_order_id, options);
+      const item = isOurs(was) ? itemOf(items, order) : await read();
+      if (!item) throw notListed();
+      const reading = { order, changes: item.balance_changes, disagreements: disagreementsOf(order, item) };
+      const differences = basisDifferences(was, reading).join(', ');
+      const name = was.user_order_id || was.order_uuid;
+      if (differences)
+        return { kind: 'stale', reason: `order ${name} has changed since this was made for it (${differences})` };
+    }
+  } catch (error) {
+    return notSentBecause('what this follows up could not be read', error);
   }
   return undefined;
-}
-
-function whyStale(was: Basis, reading: OutcomeReading, name: string): string | undefined {
-  const others = (reading.followUpBases ?? []).map(({ user_order_id }) => user_order_id);
-  if (others.length > 0) return `${others.join(', ')} exists, which is not known to what this was made for`;
-  const differences = basisDifferences(was, reading);
-  return differences.length > 0
-    ? `${name} has changed since this was made for it (${differences.join(', ')})`
-    : undefined;
 }

@@ -36,7 +36,7 @@ test('reads status and list item, with the balance changes of the list', async (
     currency: 'usd',
     amount_change: shown()?.balance_changes[0]?.amount_change,
   });
-  expect(operations(sandbox).slice(-2)).toEqual(['status', 'list']);
+  expect(operations(sandbox).slice(-3)).toEqual(['status', 'list', 'list']);
 });
 
 test('names the status when the two views differ in it', async () => {
@@ -107,6 +107,21 @@ describe('follow-ups beside the order', () => {
     expect(operations(sandbox).slice(before)).toEqual(['status', 'list', 'list']);
     const known = await outcomeOf(run, { ...ask, followUps: { of: 'w-1', known: ['w-1.r1'] } });
     expect(known).not.toHaveProperty('followUpBases');
+  });
+
+  test.for(['w-1', 'w-1.r1'])('another order under %s is a doubt, on whichever page it is shown', async (id) => {
+    const { run, sandbox, input, ask } = await withFollowUp();
+    sandbox.set({ duplicateMode: 'c' });
+    const { order } = orderInput('withdraw', id);
+    await sendByHand(sandbox, { ...order, amount: '5' });
+    const told = expect.stringContaining(`the service shows another order ${id} (`);
+    for (const listAtMost of [1_000, 1]) {
+      sandbox.set({ listAtMost });
+      const { disagreements, followUpBases } = await outcomeOf(run, ask);
+      expect([disagreements, followUpBases?.length]).toEqual([[told], 1]);
+      const alone = await outcomeOf(run, input);
+      expect(alone.disagreements).toEqual(id === 'w-1' ? [told] : []);
+    }
   });
 
   test.for([1, 2])('are all seen if the service shows %i orders on a page', async (listAtMost) => {

@@ -1,7 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Sandbox } from '../../../sandbox/index.js';
 import type { CreateOrderInput } from '../../../src/contract/order/activities.js';
 import { basisOf } from '../../../src/contract/order/basis.js';
+import { Limiter } from '../../../src/payment-service/limiter.js';
 import { orderInput } from '../../support/inputs.js';
 import {
   activitiesFor,
@@ -12,6 +13,7 @@ import {
   outcomeOf,
   type RunActivity,
 } from '../activity-lab.fixture.js';
+import { sendByHand } from './by-hand.fixture.js';
 
 /** An order that ended partially, and the input of its follow-up. */
 async function followedUp({ sandbox, run }: { sandbox: Sandbox; run: RunActivity }) {
@@ -34,7 +36,7 @@ test('a follow-up reads its order anew, then probes, then is sent', async () => 
   const input = await followedUp(lab);
   const before = operations(lab.sandbox).length;
   expect(await lab.run('createOrder', attempt(input))).toMatchObject({ kind: 'accepted' });
-  expect(asked(lab.sandbox, before)).toEqual(['status', 'list', 'list', 'list', 'create']);
+  expect(asked(lab.sandbox, before)).toEqual(['list', 'list', 'status', 'list', 'create']);
 });
 
 test('a follow-up beside which one exists that it was not made for is not sent', async () => {
@@ -42,9 +44,46 @@ test('a follow-up beside which one exists that it was not made for is not sent',
   const input = await followedUp(lab);
   const second = { ...input, order: { ...input.order, order_id: 'w-1.r2' } };
   expect(await lab.run('createOrder', attempt(second))).toMatchObject({ kind: 'accepted' });
-  const reason = 'w-1.r2 exists, which is not known to what this was made for';
-  expect(await lab.run('createOrder', attempt(input))).toMatchObject({ kind: 'stale', reason });
+  const reason = /^w-1\.r2 \(.*\) exists, which is not known to what this was made for$/;
+  expect(await lab.run('createOrder', attempt(input))).toMatchObject({
+    kind: 'stale',
+    reason: expect.stringMatching(reason),
+  });
   expect(lab.sandbox.stats().createsByOrderId['w-1.r1']).toBeUndefined();
+});
+
+test('a follow-up whose order the service shows twice is not sent', async () => {
+  const lab = await openActivities({ duplicateMode: 'c' });
+  const input = await followedUp(lab);
+  await sendByHand(lab.sandbox, orderInput('withdraw', 'w-1').order);
+  const reason = expect.stringMatching(/^w-1 \(.*\) exists, which is not known/);
+  expect(await lab.run('createOrder', attempt(input))).toMatchObject({ kind: 'stale', reason });
+});
+
+describe('under a limit, a follow-up is not sent on an older reading than its probe', () => {
+  /** The order turns into completed once a list request was answered that names `id`. */
+  async function limited(id: string, meanwhile?: (limiter: Limiter) => void) {
+    const limiter = new Limiter();
+    const lab = await openActivities({}, { limiter });
+    const input = await followedUp(lab);
+    const before = lab.sandbox.requests().length;
+    limiter.setRate(2);
+    const answer = lab.run('createOrder', attempt(input, { sentTo: lab.sentTo }));
+    const since = () => lab.sandbox.requests().slice(before);
+    const isRead = () => since().some(({ orderId, orderIds }) => orderId === id || orderIds?.includes(id));
+    await vi.waitUntil(isRead, { timeout: 10_000, interval: 5 });
+    meanwhile?.(limiter);
+    lab.sandbox.turnOrder(lab.sandbox.orders()[0]?.order.order_uuid ?? '', 'completed');
+    const reason = expect.stringContaining('order w-1 has changed since this was made for it');
+    expect(await answer).toMatchObject({ kind: 'stale', reason });
+  }
+
+  test('if its order changes after the list was read', () => limited('w-1.r2'));
+
+  test('if its turn comes so late that it probes again', () =>
+    limited('w-1.r1', (limiter) => {
+      for (let others = 0; others < 8; others += 1) void limiter.ask('create', { priority: 1 });
+    }));
 });
 
 test('a follow-up that was there before is taken up, and not sent where the service shows it no more', async () => {
@@ -90,7 +129,7 @@ describe('a follow-up whose order turned into completed', () => {
     const answer = await run('createOrder', attempt(input));
     const reason = 'order w-1 has changed since this was made for it (status)';
     expect(answer).toMatchObject({ kind: 'stale', reason });
-    expect(asked(sandbox, before)).toEqual(['status', 'list', 'list', 'list']);
+    expect(asked(sandbox, before)).toEqual(['list', 'list', 'status', 'list']);
   });
 
   test('is followed where it exists already', async () => {
