@@ -1,6 +1,7 @@
 import { sameAmount } from '../../contract/money.js';
 import { followUpOrderId } from '../../contract/names.js';
 import type { OutcomeReading, Payers, ReadOutcomeInput } from '../../contract/order/activities.js';
+import { FINAL_AMOUNTS } from '../../contract/order/after-end.js';
 import type { Basis } from '../../contract/order/basis.js';
 import type { CompensationPolicy } from '../../contract/order/input-and-result.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
@@ -29,6 +30,8 @@ export interface Assessment {
   case: Case;
   left: Figures;
   row: Row;
+  /** Nothing is left, and no reading contradicts it. */
+  nothingLeft: boolean;
   policy: CompensationPolicy;
   /** Why the order's figures are unreliable. */
   doubts: string[];
@@ -53,14 +56,13 @@ export async function assess(run: OrderRun, sent: Sent[], before?: Assessment): 
   const { acceptedDifferences = [] } = foundAs(run) ?? {};
   const left = figures(c);
   const row = rowOf(c, left);
+  const shownDoubts = readingDoubts(run.finalOrder, reading, of);
   const doubts = [
     ...(row.leftUnknown ? ['no figure says what is left'] : []),
-    ...contradictions(run.finalOrder, reading.order),
-    ...reading.disagreements,
+    ...shownDoubts,
     ...(acceptedDifferences.length > 0
       ? [`the order was adopted although it differs in ${acceptedDifferences.join(', ')}`]
       : []),
-    ...(reading.unreadFollowUps ? [unreadBeside(of)] : []),
     ...(amountIsUnknown(run, reading.order) ? ['the run was recovered: the amount asked for is not known'] : []),
     ...failedChecks(c, left),
   ];
@@ -74,6 +76,7 @@ export async function assess(run: OrderRun, sent: Sent[], before?: Assessment): 
   const lostDoubts = canTakeUp ? [] : lostInWords(lost);
   return {
     ...followed,
+    nothingLeft: row.nothingLeft === true && shownDoubts.length === 0,
     readings: [reading, ...followed.readings],
     case: c,
     left,
@@ -128,7 +131,7 @@ async function readSent(run: OrderRun, c: Case, opened: Funds, sent: Sent[]) {
     readings.push(reading);
     const followUp: Case = { ...reading, type, request, payers };
     const left = figures(followUp);
-    const found = followUpDoubts(followUp, left, end.order, reading);
+    const found = followUpDoubts(followUp, left, readingDoubts(end.order, reading, run.request.order_id));
     sentDoubts.push(...found.map((doubt) => `${id}: ${doubt}`));
     if (found.length === 0)
       funds = afterFollowUp(c, funds, { move, amount: request.amount ?? '0', case: followUp, left });
@@ -136,22 +139,26 @@ async function readSent(run: OrderRun, c: Case, opened: Funds, sent: Sent[]) {
   return { readings, sentDoubts, funds };
 }
 
-function followUpDoubts(followUp: Case, left: Figures, final: Order, reading: OutcomeReading): string[] {
+function followUpDoubts(followUp: Case, left: Figures, shownDoubts: string[]): string[] {
   const row = rowOf(followUp, left);
   // If nobody could finish such an order, its figures prove nothing.
   const unprovable = !row.nothingLeft && row.finish === 'ask' ? [row.name] : [];
-  return [
-    ...unprovable,
-    ...contradictions(final, reading.order),
-    ...reading.disagreements,
-    ...failedChecks(followUp, left),
-  ];
+  return [...unprovable, ...shownDoubts, ...failedChecks(followUp, left)];
 }
 
-/** The first final status holds. A later contradiction raises a doubt and moves no money. */
-function contradictions(final: Order | undefined, now: Order): string[] {
-  if (!final || final.status === now.status) return [];
-  return [`the final status was ${final.status} and now reads ${now.status}`];
+/**
+ * Returns why a reading is in doubt. The first final status and amounts hold: a later contradiction
+ * moves no money.
+ */
+function readingDoubts(final: Order | undefined, reading: OutcomeReading, of: string): string[] {
+  const { order: now, disagreements, unreadFollowUps } = reading;
+  const was = final ?? now;
+  const changed = (['status', ...FINAL_AMOUNTS] as const).filter((field) => !sameAmount(was[field], now[field]));
+  return [
+    ...changed.map((field) => `the final ${field} was ${was[field] ?? 'none'} and now reads ${now[field] ?? 'none'}`),
+    ...disagreements,
+    ...(unreadFollowUps ? [unreadBeside(of)] : []),
+  ];
 }
 
 async function readOutcome(

@@ -4,7 +4,7 @@ import { toAmount } from '../../contract/money.js';
 import type { CompensationResult, OrderResult } from '../../contract/order/input-and-result.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import type { CardPart } from '../../contract/order/request.js';
-import type { FinalStatus, Order } from '../../contract/service-objects.js';
+import type { Order } from '../../contract/service-objects.js';
 import { ask } from '../ask/ask.js';
 import { isCreatedHere, isHeld } from '../create/facts.js';
 import { isOrderRun } from '../identity.js';
@@ -44,7 +44,7 @@ export async function compensate(run: OrderRun, final: Order): Promise<OrderResu
   const { row } = assessment;
   if (row.attention) raiseAttention(run, 'undocumented-end', row.name);
   const { revertTo } = run.input;
-  const known = { status: final.status as FinalStatus, ...(revertTo && { revertTo }) };
+  const known = revertTo && { revertTo };
   for (let facts: Learnt = { assessment }; ; ) {
     const now = { cancelled: run.facts.cancelled, laterPayers: run.payers?.later, onlyByPerson: onlyByPerson(run) };
     const next = nextMove({ ...known, ...facts, ...now });
@@ -53,7 +53,7 @@ export async function compensate(run: OrderRun, final: Order): Promise<OrderResu
   }
 }
 
-type Learnt = Omit<MoveFacts, 'status' | 'cancelled' | 'onlyByPerson' | 'revertTo' | 'laterPayers'>;
+type Learnt = Omit<MoveFacts, 'cancelled' | 'onlyByPerson' | 'revertTo' | 'laterPayers'>;
 
 /** Returns why no policy moves money: a hold, or decisions that another run may have taken. */
 function onlyByPerson(run: OrderRun): string | undefined {
@@ -184,7 +184,8 @@ function endedWith(run: OrderRun, s: Assessment, last: Sent, reason?: string): O
 /** Returns the result: what the order left before any follow-up, and what was done. */
 function concluded(run: OrderRun, s: Assessment, done: Omit<CompensationResult, 'policy'>): OrderResult {
   const { case: c, left, policy } = s;
-  const doubts = remainderDoubts(s);
+  // Whatever is left of the order, a follow-up in doubt may have paid it.
+  const doubts = [...remainderDoubts(s), ...s.sentDoubts];
   const about = doubts.length === 0 ? { remainder: remainders(c, left) } : { remainderUnknown: doubts.join('; ') };
   return resultOf(run, { ...about, compensation: { policy, ...done } });
 }

@@ -5,7 +5,6 @@ import { type Basis, basisDifferences, basisOf } from '../../contract/order/basi
 import type { RevertTarget } from '../../contract/order/input-and-result.js';
 import type { TakenDecision } from '../../contract/order/messages.js';
 import { factsOf } from '../../contract/order/types.js';
-import type { FinalStatus } from '../../contract/service-objects.js';
 import { type Assessment, lostInWords, type Sent } from './assess.js';
 import { chargedSides, payerDoubts } from './checks.js';
 import { afterFollowUp, type FollowUp, followUpCosts, followUpOrder, type Named } from './moves.js';
@@ -20,7 +19,6 @@ export interface Choice {
 
 /** Everything known about a final order. `nextMove` decides by nothing else. */
 export interface MoveFacts {
-  status: FinalStatus;
   assessment: Assessment;
   choice?: Choice;
   /** The reading before the second one. */
@@ -97,11 +95,9 @@ export function nextMove(facts: MoveFacts): NextMove {
 const endBy = ({ by, reason }: TakenDecision): NextMove => ({ do: 'end', as: { kind: 'accepted', by, reason } });
 
 /** Before any choice: `report` moves nothing and never parks. */
-function opening({ status, assessment, revertTo }: MoveFacts): NextMove {
-  const { row, policy, readings, lost, offers } = assessment;
-  if (row.nothingLeft && readings[0]?.order.status === status && lost.length === 0) {
-    return { do: 'end', as: { kind: 'nothing left' } };
-  }
+function opening({ assessment, revertTo }: MoveFacts): NextMove {
+  const { row, nothingLeft, policy, lost, offers } = assessment;
+  if (nothingLeft && lost.length === 0) return { do: 'end', as: { kind: 'nothing left' } };
   if (policy === 'report' || (policy === 'revert' && row.revert === 'report')) {
     return { do: 'end', as: { kind: 'reported' } };
   }
