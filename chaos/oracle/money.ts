@@ -1,6 +1,7 @@
 import type { SandboxOrder } from '../../sandbox/index.js';
 import { decimal, sum, toAmount } from '../../src/contract/money.js';
 import { parseFollowUpOrderId } from '../../src/contract/names.js';
+import type { Remainder } from '../../src/contract/order/input-and-result.js';
 import { type Evidence, type Finding, ordersById } from '../evidence/evidence.js';
 import { afterWorked, beyondPools, poolsLeft } from './pools.js';
 
@@ -29,14 +30,14 @@ function differenceTo(orders: readonly SandboxOrder[], { ledger }: Evidence, nam
   });
 }
 
-/** Follow-ups that move more than their order and the follow-ups before them left, or something that they did not leave. */
+/** Follow-ups that move more than their order and the follow-ups before them left, and verdicts that say more is left after them. */
 export function beyondRemainder({ service, followed }: Evidence): Finding[] {
   const byId = ordersById(service);
   return [...followUpsByParent(service)].flatMap(([parentId, followUps]) => {
-    const parentUuid = followed.get(parentId)?.result?.order.order_uuid;
-    const parent = byId.get(parentId)?.find(({ order }) => order.order_uuid === parentUuid);
+    const { result } = followed.get(parentId) ?? {};
+    const parent = byId.get(parentId)?.find(({ order }) => order.order_uuid === result?.order.order_uuid);
     return parent
-      ? beyondParent(parent, followUps)
+      ? beyondParent(parent, followUps, result?.compensation?.order_id ? result.remainder : [])
       : followUps.map((item) => finding(item, 'follows no order of ours'));
   });
 }
@@ -54,7 +55,7 @@ function followUpsByParent(service: readonly SandboxOrder[]): Map<string, Sandbo
   return byParent;
 }
 
-function beyondParent(parent: SandboxOrder, followUps: readonly SandboxOrder[]): Finding[] {
+function beyondParent(parent: SandboxOrder, followUps: readonly SandboxOrder[], told: Remainder[] = []): Finding[] {
   if (parent.order.status === 'completed') return followUps.map((item) => finding(item, 'follows a completed order'));
   const findings: Finding[] = [];
   let pools = poolsLeft(parent);
@@ -63,6 +64,10 @@ function beyondParent(parent: SandboxOrder, followUps: readonly SandboxOrder[]):
     // What was taken in excess is taken once: the next one is judged by what was there before.
     if (beyond === undefined) pools = afterWorked(parent.order, pools, followUp);
     else findings.push(finding(followUp, `asks for more than is left: ${beyond}`));
+  }
+  for (const { kind, amount } of told) {
+    const left = pools[kind === 'unpaid' ? 'to' : 'from'];
+    if (decimal(amount).gt(left)) findings.push(finding(parent, `says ${amount} ${kind}, of ${toAmount(left)} left`));
   }
   return findings;
 }

@@ -6,6 +6,16 @@ const GROUP = 'figures against a ledger that knows what truly happened';
 /** Mistakes about what is left of an order. */
 export const REMAINDER_MUTANTS: readonly Mutant[] = [
   {
+    name: 'a remainder told although a follow-up is unknown',
+    file: 'src/workflows/compensation/next-move.ts',
+    find: '  ...sentDoubts,\n',
+    replacement: '',
+    test: {
+      file: 'test/workflows/compensation/left-after-follow-ups.server.test.ts',
+      name: 'what is left is unknown after a follow-up whose workflow was stopped',
+    },
+  },
+  {
     name: 'what is left computed from the commission that an order quotes',
     file: 'src/workflows/compensation/figures.ts',
     find: "decimalOrZero(c.order.amount_to) : decreases(c, 'to')",

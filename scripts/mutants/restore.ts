@@ -45,8 +45,8 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'follow-ups of a lost run after the next one are passed over',
     file: 'src/workflows/compensation/next-move.ts',
-    find: 'others.length === 0 && leavesNothing(assessment, ended)',
-    replacement: 'others.length >= 0 && leavesNothing(assessment, ended)',
+    find: 'lostBeside(assessment, ended).length === 0 && fundsAfter',
+    replacement: 'lostBeside(assessment, ended).length >= 0 && fundsAfter',
     test: {
       file: 'test/workflows/compensation/lost-follow-ups.nightly.test.ts',
       name: 'several follow-ups of a run that is lost the second one, for which the first left nothing, is told and not passed over',

@@ -17,7 +17,7 @@ import type { FinalStatus, Order } from '../contract/service-objects.js';
 import { OTHER_RUN } from '../contract/signature.js';
 import { maskWallets } from '../contract/wallets.js';
 import { withoutNulls } from '../contract/without-nulls.js';
-import { actionsOf, offerByPolicy } from '../workflows/compensation/offers.js';
+import { actionsOf, chooseOffer, type Offer, offerByPolicy } from '../workflows/compensation/offers.js';
 import { adoption } from '../workflows/create/adoption.js';
 import { openFacts, type Seen } from '../workflows/create/facts.js';
 import { recordOf, refusal } from '../workflows/order/decision.js';
@@ -193,22 +193,29 @@ export abstract class TestOrders extends TestTemporal {
     this.#enter(order, final.status === 'completed' ? 'following' : 'compensating', 'the balance changes of the order');
     const { about, row, offers } = leftOf({ type, request: input.order, order: final }, input, remainder);
     const policy = input.compensation ?? row.byDefault;
-    const end = (status: 'none' | 'done', more: Partial<CompensationResult>) =>
-      this.#complete(order, final, { ...about, compensation: { policy, status, ...more } });
-    const followUp = () => end('done', { order_id: followUpOrderId(input.order.order_id, 1), outcome: 'completed' });
+    const end = (status: 'none' | 'done', more: Partial<CompensationResult>, left = about) =>
+      this.#complete(order, final, { ...left, compensation: { policy, status, ...more } });
+    const followUp = ({ move: { kind: taken } }: Offer) => {
+      const kept = about.remainder?.filter(({ kind }) => kind !== taken) ?? [];
+      const done = { order_id: followUpOrderId(input.order.order_id, 1), outcome: 'completed' } as const;
+      end('done', done, kept.length > 0 ? { remainder: kept } : {});
+    };
+    const byPolicy = offerByPolicy(offers, row, policy);
     if (row.attention) {
       this.#enter(order, order.phase, order.waitingFor, { code: 'undocumented-end', reason: row.name, allowed: [] });
     }
     if (row.nothingLeft || policy === 'report' || (policy === 'revert' && row.revert === 'report')) {
       end('none', final.status === 'completed' ? {} : { reason: row.name });
-    } else if (offerByPolicy(offers, row, policy)) {
-      followUp();
+    } else if (byPolicy) {
+      followUp(byPolicy);
     } else {
       const asked: ParkQuestion = { code: 'remainder', reason: row.name, allowed: actionsOf(offers), offers };
-      this.#park(order, asked, ({ action, by, reason }) => {
+      this.#park(order, asked, (decision) => {
         this.#enter(order, 'compensating', 'what was decided');
+        const { action, by, reason } = decision;
+        const offer = chooseOffer(offers, decision);
         if (action === 'accept') end('none', { reason: `accepted by ${maskWords(by)}: ${maskWords(reason)}` });
-        else followUp();
+        else if (typeof offer === 'object') followUp(offer);
       });
     }
   }

@@ -85,6 +85,15 @@ const FAULTS: [title: string, change: (evidence: Draft) => void, found: Record<s
     { 'false finals': 1 },
   ],
   [
+    'a remainder that a follow-up has paid is no remainder',
+    (evidence) => {
+      const { result } = followedOf(evidence, 'b');
+      const compensation = { policy: 'finish', status: 'failed', order_id: 'b.r1' } as const;
+      if (result) say(evidence, 'b', { result: { ...result, compensation } });
+    },
+    { 'follow-ups beyond the remainder': 1 },
+  ],
+  [
     'a cent missing on the balance shows against orders and verdicts',
     (evidence) => void Object.assign(evidence, { ledger: { start: { usd: '100' }, end: { usd: '69.99' } } }),
     { 'money differences': 2 },

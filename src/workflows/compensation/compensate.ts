@@ -1,7 +1,7 @@
 import { sleep, workflowInfo } from '@temporalio/workflow';
 import { maskWords } from '../../contract/masking.js';
 import { toAmount } from '../../contract/money.js';
-import type { CompensationResult, OrderResult } from '../../contract/order/input-and-result.js';
+import type { CompensationResult, OrderResult, Remainder } from '../../contract/order/input-and-result.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import type { CardPart } from '../../contract/order/request.js';
 import type { Order } from '../../contract/service-objects.js';
@@ -14,8 +14,8 @@ import { enterPhase, park, raiseAttention, WAS_CANCELLED } from '../order/show.j
 import { answeredIn, type OrderRun, recordPayers } from '../order/state.js';
 import { type Assessment, assess, type Sent } from './assess.js';
 import { paidBeyond } from './checks.js';
-import { remainders, requestedAmount } from './figures.js';
-import { type FollowUp, followUpCosts } from './moves.js';
+import { type Case, remainders, requestedAmount } from './figures.js';
+import { type FollowUp, type Funds, followUpCosts } from './moves.js';
 import {
   CANCELLED_BEFORE_SEND,
   type Ending,
@@ -116,12 +116,9 @@ async function askPerson(
 ): Promise<Pick<MoveFacts, 'choice' | 'accepted'>> {
   const { case: c, funds, doubts, sentDoubts, offers } = assessment;
   const found = remainderDoubts(assessment)
-    .slice(doubts.length)
+    .slice(doubts.length + sentDoubts.length)
     .map((words) => `${words}: finish or revert takes it up`);
-  const { unexchanged, unpaid, returned } = funds;
-  const shown = remainders(c, { unexchanged: unexchanged.plus(returned), unpaid }).map(
-    ({ kind, amount, currency }) => `${kind} ${amount} ${currency}`,
-  );
+  const shown = leftNow(c, funds).map(({ kind, amount, currency }) => `${kind} ${amount} ${currency}`);
   const [happened, left] = why === PAID_IN_PART && offers.length > 0 ? [paidInPart(assessment), []] : [why, shown];
   const costs = new Set(offers.flatMap(({ move }) => followUpCosts(c, move)));
   const cancelled = run.facts.cancelled && why !== CANCELLED_BEFORE_SEND ? [WAS_CANCELLED] : [];
@@ -157,7 +154,7 @@ function endAs(run: OrderRun, s: Assessment, as: Ending): OrderResult {
       raiseAttention(run, 'below-minimum', [as.why, ...doubts].join('; '));
       return concluded(run, s, { status: 'not_possible', reason: as.why });
     case 'followed up':
-      return endedWith(run, s, as.last, as.costs);
+      return endedWith(run, { ...s, funds: as.funds }, as.last, as.costs);
     case 'accepted': {
       const accepted = `accepted by ${maskWords(as.by)}: ${maskWords(as.reason)}`;
       const last = sent.at(-1);
@@ -181,11 +178,13 @@ function endedWith(run: OrderRun, s: Assessment, last: Sent, reason?: string): O
   );
 }
 
-/** Returns the result: what the order left before any follow-up, and what was done. */
+const leftNow = (c: Case, { unexchanged, returned, unpaid }: Funds): Remainder[] =>
+  remainders(c, { unexchanged: unexchanged.plus(returned), unpaid });
+
+/** Returns the result: what is left after all follow-ups, and what was done. */
 function concluded(run: OrderRun, s: Assessment, done: Omit<CompensationResult, 'policy'>): OrderResult {
-  const { case: c, left, policy } = s;
-  // Whatever is left of the order, a follow-up in doubt may have paid it.
-  const doubts = [...remainderDoubts(s), ...s.sentDoubts];
-  const about = doubts.length === 0 ? { remainder: remainders(c, left) } : { remainderUnknown: doubts.join('; ') };
+  const { case: c, funds, policy } = s;
+  const doubts = remainderDoubts(s);
+  const about = doubts.length === 0 ? { remainder: leftNow(c, funds) } : { remainderUnknown: doubts.join('; ') };
   return resultOf(run, { ...about, compensation: { policy, ...done } });
 }

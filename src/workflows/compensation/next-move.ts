@@ -7,7 +7,7 @@ import type { TakenDecision } from '../../contract/order/messages.js';
 import { factsOf } from '../../contract/order/types.js';
 import { type Assessment, lostInWords, type Sent } from './assess.js';
 import { chargedSides, payerDoubts } from './checks.js';
-import { afterFollowUp, type FollowUp, followUpCosts, followUpOrder, type Named } from './moves.js';
+import { afterFollowUp, type FollowUp, type Funds, followUpCosts, followUpOrder, type Named } from './moves.js';
 import { isUnfinished, type Offer, offerByPolicy, totalOf } from './offers.js';
 
 export interface Choice {
@@ -51,7 +51,7 @@ export type Ending =
   | { kind: 'nothing left' }
   | { kind: 'reported' }
   | { kind: 'not possible'; why: string }
-  | { kind: 'followed up'; last: Sent; costs: string | undefined }
+  | { kind: 'followed up'; last: Sent; costs: string | undefined; funds: Funds }
   | { kind: 'accepted'; by: string; reason: string };
 
 /** Why an operator is asked about a follow-up that was chosen before the cancellation. */
@@ -110,15 +110,16 @@ function opening({ assessment, revertTo }: MoveFacts): NextMove {
 function afterIt(assessment: Assessment, ended: Sent): NextMove {
   const { case: c, funds, row, doubts, sentDoubts, lost, sent } = assessment;
   const { request, end, move } = ended;
-  const done: NextMove = { do: 'end', as: { kind: 'followed up', last: ended, costs: followUpCosts(c, move)[0] } };
+  const costs = followUpCosts(c, move)[0];
+  const done = (left: Funds): NextMove => ({ do: 'end', as: { kind: 'followed up', last: ended, costs, funds: left } });
   if (!sent.includes(ended)) {
-    const others = lostBeside(assessment, ended);
-    return others.length === 0 && leavesNothing(assessment, ended) ? done : { do: 'read after it', ended };
+    const left = lostBeside(assessment, ended).length === 0 && fundsAfter(assessment, ended);
+    return left && !isUnfinished(c, left, row, move.action) ? done(left) : { do: 'read after it', ended };
   }
   // A run before a reset may have sent another follow-up under this id.
   if (end.kind === 'unknown' && end.accepted) return endBy(end.accepted);
   const isCertain = doubts.length === 0 && sentDoubts.length === 0 && lost.length === 0;
-  if (isCompleted(ended) && isCertain && !isUnfinished(c, funds, row, move.action)) return done;
+  if (isCompleted(ended) && isCertain && !isUnfinished(c, funds, row, move.action)) return done(funds);
   return { do: 'ask', why: `the follow-up ${request.order_id} ${end.how}` };
 }
 
@@ -164,18 +165,18 @@ function areEqual(first: OutcomeReading[], second: OutcomeReading[]): boolean {
 
 export const isCompleted = ({ end }: Sent): boolean => end.kind === 'final' && end.order.status === 'completed';
 
-/** Returns true if a completed follow-up leaves nothing, so its balance changes need not be read. */
-function leavesNothing({ case: c, funds, row }: Assessment, { move, type, request, end }: Sent): boolean {
+/** Returns what a completed follow-up leaves; undefined if only its balance changes show that. */
+function fundsAfter({ case: c, funds }: Assessment, { move, type, request, end }: Sent): Funds | undefined {
   // Only its balance changes show what an exchange brought.
   const brings = move.kind !== undefined && type === 'exchange' && factsOf(c.type).paysOut;
-  if (end.kind !== 'final' || end.order.status !== 'completed' || brings) return false;
+  if (end.kind !== 'final' || end.order.status !== 'completed' || brings) return undefined;
   const followUp = { type, request, order: end.order, changes: [] };
-  const after = afterFollowUp(c, funds, { move, amount: request.amount ?? '0', case: followUp, left: {} });
-  return !isUnfinished(c, after, row, move.action);
+  return afterFollowUp(c, funds, { move, amount: request.amount ?? '0', case: followUp, left: {} });
 }
 
-/** Returns why the remainder is unknown, follow-ups of a lost run included. */
-export const remainderDoubts = ({ doubts, lost }: Assessment): string[] => [
+/** Returns why the remainder is unknown, by the order, its follow-ups and those of a lost run. */
+export const remainderDoubts = ({ doubts, sentDoubts, lost }: Assessment): string[] => [
   ...doubts,
+  ...sentDoubts,
   ...lostInWords(lost).filter((words) => !doubts.includes(words)),
 ];
