@@ -6,6 +6,16 @@ const GROUP = 'figures against a ledger that knows what truly happened';
 /** Mistakes about what is left of an order. */
 export const REMAINDER_MUTANTS: readonly Mutant[] = [
   {
+    name: 'an accepted order that is not read again',
+    file: 'src/workflows/compensation/compensate.ts',
+    find: 'readsWhenAsked() ? await readBeforeEnd(run, assessment) : assessment',
+    replacement: 'assessment',
+    test: {
+      file: 'test/workflows/compensation/read-when-asked.server.test.ts',
+      name: 'what the service paid while a person was asked is not left to whoever accepts',
+    },
+  },
+  {
     name: 'a remainder told although a follow-up is unknown',
     file: 'src/workflows/compensation/next-move.ts',
     find: '  ...sentDoubts,\n',

@@ -127,6 +127,22 @@ const cancelledPartial = (name: string): Scenario => ({
   },
 });
 
+/** The service pays the rest while a person is asked, and calls back; then the end is accepted. */
+const changedWhileAsked = (name: string): Scenario => ({
+  name,
+  run: async ({ orders, sandbox }) => {
+    const asked = input('withdraw', name, `callback=drop ${PARTIAL}`, { compensation: 'ask' });
+    const handle = await orders.start('withdraw', asked);
+    while ((await handle.state()).phase !== 'parked') await sleep(100);
+    const { order } = await handle.state();
+    sandbox.turnOrder(order?.order_uuid ?? '', 'completed');
+    await sandbox.sendCallback(order?.order_uuid ?? '');
+    await decide(handle, 'now reads completed', { action: 'accept' });
+    await handle.result();
+    return handle.workflowId;
+  },
+});
+
 /** The create of an address is executed and answered with 502: it is found by its callback URL. */
 const uncertainAddress = (name: string): Scenario => ({
   name,
@@ -170,6 +186,7 @@ export const DECISION_SCENARIOS: Scenario[] = [
   conflicting('conflict-adopted-otherwise', 'adopted in spite of its amount'),
   amongOthers(startedAgain('refused-and-again')),
   cancelledPartial('partial-cancelled'),
+  changedWhileAsked('partial-changed-while-asked'),
   lateWhileAsked('asked-anew-when-late'),
   uncertainAddress('deposit-address-uncertain'),
 ];

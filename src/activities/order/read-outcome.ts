@@ -19,6 +19,7 @@ import type { CallOptions } from '../../payment-service/transport.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { noReading, retryOrTell } from '../failures.js';
 import { ordersOfForms, ordersOfIds } from '../orders-of-ids.js';
+import { tooSoonAfterRestore } from '../protections.js';
 import { notSentBecause } from './create-attempt.js';
 import { elsewhereOf, isOtherEndpoint } from './sent-to.js';
 
@@ -40,12 +41,15 @@ export function readOutcomeActivity(deps: ActivityDeps) {
     try {
       if (isOtherEndpoint(account, input.sentTo)) return { elsewhere: true };
       const read = () => shownOutcome(account.service, input);
+      const { followUps } = input;
+      const isTooSoon = followUps && (isReset(followUps) || (await tooSoonAfterRestore(deps, account, 'withdraw')));
       const first = await read();
       if (first.reading?.unreadFollowUps && activityInfo().attempt < UNREAD_FROM_ATTEMPT) throw unreadItem();
       // Earlier attempts may have failed for another reason: a person sees what was read twice in a
       // row.
       const { reading, said } = first.reading?.unreadFollowUps ? await read() : first;
-      if (reading) return { ...reading, runId: activityInfo().workflowExecution?.runId };
+      const runId = activityInfo().workflowExecution?.runId;
+      if (reading) return { ...reading, runId, ...(isTooSoon && { isTooSoon: true }) };
       if (elsewhereOf(account, input.sentTo)) return { elsewhere: true };
       throw notShown(said);
     } catch (error) {
@@ -53,6 +57,9 @@ export function readOutcomeActivity(deps: ActivityDeps) {
     }
   };
 }
+
+const isReset = ({ firstExecutionRunId }: { firstExecutionRunId?: string }): boolean =>
+  firstExecutionRunId !== undefined && firstExecutionRunId !== activityInfo().workflowExecution?.runId;
 
 /** Attempt from which an unreadable item is reported to a person. */
 const UNREAD_FROM_ATTEMPT = 4;

@@ -1,3 +1,4 @@
+import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
 import { sameAmount } from '../../contract/money.js';
 import { followUpOrderId } from '../../contract/names.js';
 import type { OutcomeReading, Payers, ReadOutcomeInput } from '../../contract/order/activities.js';
@@ -7,6 +8,7 @@ import type { CompensationPolicy } from '../../contract/order/input-and-result.j
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { factsOf } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
+import { answersWithin, readOverWindow } from '../activity-calls.js';
 import { ask, lookUp } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
 import { foundAs, type OrderRun, orderIdOf } from '../order/state.js';
@@ -45,12 +47,13 @@ export interface Assessment {
   lost: Basis[];
 }
 
-/** Reads the order and its follow-ups and computes what is left. */
-export async function assess(run: OrderRun, sent: Sent[], before?: Assessment): Promise<Assessment> {
+/** Reads the order and its follow-ups and computes what is left. `limited`: the caller ends it. */
+export async function assess(run: OrderRun, sent: Sent[], before?: Assessment, limited = false): Promise<Assessment> {
   const { order_id: of } = run.request;
   const known = sent.flatMap(({ request, end }) => (end.kind === 'none' ? [] : [request.order_id]));
-  const followUps = isFollowUp(run) ? undefined : { of, known };
-  const reading = await readOutcome(run, orderIdOf(run), run.order?.order_uuid ?? '', followUps);
+  const { firstExecutionRunId } = workflowInfo();
+  const followUps = isFollowUp(run) ? undefined : { of, known, firstExecutionRunId };
+  const reading = await readOutcome(run, orderIdOf(run), run.order?.order_uuid ?? '', limited, followUps);
   const { type, request, payers } = run;
   const c: Case = { ...reading, type, request, payers: payers?.first, laterPayers: payers?.later };
   const { acceptedDifferences = [] } = foundAs(run) ?? {};
@@ -66,7 +69,7 @@ export async function assess(run: OrderRun, sent: Sent[], before?: Assessment): 
     ...(amountIsUnknown(run, reading.order) ? ['the run was recovered: the amount asked for is not known'] : []),
     ...failedChecks(c, left),
   ];
-  const followed = await readSent(run, c, openFunds(c, left), sent);
+  const followed = await readSent(run, c, openFunds(c, left), sent, limited);
   const certain = doubts.length === 0 && followed.sentDoubts.length === 0;
   const possible = certain ? offersOf(c, followed.funds, row, run.input.revertTo) : [];
   const lost = lostFollowUps(reading, known, before?.lost);
@@ -87,6 +90,31 @@ export async function assess(run: OrderRun, sent: Sent[], before?: Assessment): 
     offers: lostDoubts.length > 0 ? [] : possible,
     lost,
   };
+}
+
+/** Longest wait for a reading that somebody waits for. */
+const READ_WITHIN_MS = 60_000;
+
+/** Reads everything again, with a time limit. Returns undefined if the service is silent. */
+export async function readAgain(run: OrderRun, before: Assessment): Promise<Assessment | undefined> {
+  const { callback } = run;
+  const scope = new CancellationScope();
+  const reading = scope.run(() => assess(run, before.sent, before, true));
+  const isRead = await answersWithin(reading, READ_WITHIN_MS, 'Until the order is read again');
+  // A callback during the reading needs another one.
+  if (isRead && run.callback === callback) callback.isDue = false;
+  if (!isRead) scope.cancel();
+  return isRead ? reading : undefined;
+}
+
+/** Reads until absent follow-ups of a lost run are proven absent: that takes the settle window. */
+export function readForAccept(run: OrderRun, before: Assessment): Promise<Assessment | undefined> {
+  const isUnproven = (read?: Assessment) => read?.lost.length === 0 && read.readings[0]?.isTooSoon === true;
+  return readOverWindow(
+    () => readAgain(run, before),
+    isUnproven,
+    () => run.strictest.pace?.settleWindowMs.atOnce ?? 0,
+  );
 }
 
 /** Follow-ups shown now or before: one that was shown never counts as absent. */
@@ -119,7 +147,7 @@ const amountIsUnknown = ({ type, input }: OrderRun, order: Order): boolean =>
   !sameAmount(order.expected_amount_from, order.expected_amount_to);
 
 /** Reads what follow-ups moved. One with doubts stays out of the remaining funds. */
-async function readSent(run: OrderRun, c: Case, opened: Funds, sent: Sent[]) {
+async function readSent(run: OrderRun, c: Case, opened: Funds, sent: Sent[], limited: boolean) {
   const readings: OutcomeReading[] = [];
   const sentDoubts: string[] = [];
   let funds = opened;
@@ -127,7 +155,7 @@ async function readSent(run: OrderRun, c: Case, opened: Funds, sent: Sent[]) {
     const id = request.order_id;
     if (end.kind === 'unknown') sentDoubts.push(`it is unknown what ${id} moved`);
     if (end.kind !== 'final') continue;
-    const reading = await readOutcome(run, id, end.order.order_uuid);
+    const reading = await readOutcome(run, id, end.order.order_uuid, limited);
     readings.push(reading);
     const followUp: Case = { ...reading, type, request, payers };
     const left = figures(followUp);
@@ -165,6 +193,7 @@ async function readOutcome(
   run: OrderRun,
   orderId: string,
   orderUuid: string,
+  limited: boolean,
   followUps?: ReadOutcomeInput['followUps'],
 ): Promise<OutcomeReading> {
   // Waits longer each time: each change of account costs history.
@@ -176,6 +205,8 @@ async function readOutcome(
       run.answeredIn = reading.runId ?? run.answeredIn;
       return reading;
     }
+    // Nobody is asked about the account meanwhile.
+    if (limited) await condition(() => false);
     // Waits for the right account, or for an operator's confirmation.
     await lookUp(run, { summary: 'Which account answers?', delayMs: waitMs, alarm: true });
   }

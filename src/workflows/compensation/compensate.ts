@@ -1,18 +1,19 @@
-import { sleep, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, condition, patched, sleep, workflowInfo } from '@temporalio/workflow';
 import { maskWords } from '../../contract/masking.js';
 import { toAmount } from '../../contract/money.js';
 import type { CompensationResult, OrderResult, Remainder } from '../../contract/order/input-and-result.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import type { CardPart } from '../../contract/order/request.js';
 import type { Order } from '../../contract/service-objects.js';
+import { watch } from '../activity-calls.js';
 import { ask } from '../ask/ask.js';
 import { isCreatedHere, isHeld } from '../create/facts.js';
 import { isOrderRun } from '../identity.js';
 import { resultOf } from '../order/end.js';
 import { emit } from '../order/events.js';
-import { enterPhase, park, raiseAttention, WAS_CANCELLED } from '../order/show.js';
+import { enterPhase, type ParkQuestion, parkUnless, raiseAttention, WAS_CANCELLED } from '../order/show.js';
 import { answeredIn, type OrderRun, recordPayers } from '../order/state.js';
-import { type Assessment, assess, type Sent } from './assess.js';
+import { type Assessment, assess, readAgain, readForAccept, type Sent } from './assess.js';
 import { paidBeyond } from './checks.js';
 import { type Case, remainders, requestedAmount } from './figures.js';
 import { type FollowUp, type Funds, followUpCosts } from './moves.js';
@@ -26,7 +27,7 @@ import {
   nextMove,
   remainderDoubts,
 } from './next-move.js';
-import { actionsOf, chooseOffer } from './offers.js';
+import { actionsOf, chooseOffer, describeOffer } from './offers.js';
 import { followExisting, sendFollowUp } from './send-follow-up.js';
 import { PAID_IN_PART } from './table.js';
 
@@ -67,10 +68,8 @@ function onlyByPerson(run: OrderRun): string | undefined {
 async function perform(run: OrderRun, facts: Learnt, next: Exclude<NextMove, { do: 'end' }>): Promise<Learnt> {
   const { assessment } = facts;
   switch (next.do) {
-    case 'ask': {
-      const asked = next.doubts ? { ...assessment, doubts: next.doubts, offers: [] } : assessment;
-      return { assessment: asked, ...(await askPerson(run, asked, next.why)) };
-    }
+    case 'ask':
+      return askPerson(run, assessment, next);
     case 'read again': {
       enterPhase(run, 'compensating', 'the second reading before money moves');
       await sleep(run.strictest.pace?.confirmDelayMs ?? 0, { summary: 'Before the second reading' });
@@ -108,32 +107,73 @@ function checkFollowUp(run: OrderRun, { type, request }: FollowUp) {
   );
 }
 
-/** Asks an operator: `accept` ends the order as it is, `finish` and `revert` choose an offer. */
-async function askPerson(
-  run: OrderRun,
-  assessment: Assessment,
-  why: string,
-): Promise<Pick<MoveFacts, 'choice' | 'accepted'>> {
-  const { case: c, funds, doubts, sentDoubts, offers } = assessment;
-  const found = remainderDoubts(assessment)
-    .slice(doubts.length + sentDoubts.length)
-    .map((words) => `${words}: finish or revert takes it up`);
-  const shown = leftNow(c, funds).map(({ kind, amount, currency }) => `${kind} ${amount} ${currency}`);
-  const [happened, left] = why === PAID_IN_PART && offers.length > 0 ? [paidInPart(assessment), []] : [why, shown];
-  const costs = new Set(offers.flatMap(({ move }) => followUpCosts(c, move)));
-  const cancelled = run.facts.cancelled && why !== CANCELLED_BEFORE_SEND ? [WAS_CANCELLED] : [];
-  const reason = [happened, ...cancelled, ...left, ...costs, ...doubts, ...sentDoubts, ...found].join('; ');
-  const decision = await park(run, { code: 'remainder', reason, allowed: actionsOf(offers), offers });
+type Asked = Extract<NextMove, { do: 'ask' }>;
+
+/** Orders of 0.1.0 read nothing while a person is asked or accepts. */
+const readsWhenAsked = (): boolean => patched('read-when-asked');
+
+/**
+ * Asks an operator: `accept` ends the order as it is, `finish` and `revert` choose an offer. Returns
+ * a newer reading if a callback led to another question.
+ */
+async function askPerson(run: OrderRun, read: Assessment, asked: Asked): Promise<Learnt> {
+  const assessment = asked.doubts ? { ...read, doubts: asked.doubts, offers: [] } : read;
+  const { offers } = assessment;
+  const scope = new CancellationScope();
+  const other = readsWhenAsked() ? scope.run(() => untilOther(run, read, asked)) : undefined;
+  const question = { code: 'remainder', ...questionOf(run, assessment, asked.why), offers } as const;
+  const decision = await parkUnless(run, question, other ? watch(other) : () => false);
+  scope.cancel();
+  if (!decision) return { assessment: (await other) ?? read, before: read };
   enterPhase(run, 'compensating', 'what was decided');
-  if (decision.action === 'accept') return { accepted: decision };
+  if (decision.action === 'accept') {
+    return { assessment: readsWhenAsked() ? await readBeforeEnd(run, assessment) : assessment, accepted: decision };
+  }
   const offer = chooseOffer(offers, decision);
   if (typeof offer === 'string') throw new Error(`a decision that cannot be: ${offer}`);
   const revertTo = decision.revertTo ?? run.input.revertTo;
   const cards = decision.wallet_details as CardPart[] | undefined;
   const named = { ...(revertTo && { revertTo }), ...(cards && { cards }) };
   // The operator saw the cancellation, if there was one.
-  return { choice: { offer, named, decided: { afterCancel: run.facts.cancelled } } };
+  return { assessment, choice: { offer, named, decided: { afterCancel: run.facts.cancelled } } };
 }
+
+function questionOf(run: OrderRun, s: Assessment, why: string): Pick<ParkQuestion, 'reason' | 'allowed'> {
+  const { case: c, funds, doubts, sentDoubts, offers } = s;
+  const found = remainderDoubts(s)
+    .slice(doubts.length + sentDoubts.length)
+    .map((words) => `${words}: finish or revert takes it up`);
+  const shown = leftNow(c, funds).map(({ kind, amount, currency }) => `${kind} ${amount} ${currency}`);
+  const [happened, left] = why === PAID_IN_PART && offers.length > 0 ? [paidInPart(s), []] : [why, shown];
+  const costs = new Set(offers.flatMap(({ move }) => followUpCosts(c, move)));
+  const cancelled = run.facts.cancelled && why !== CANCELLED_BEFORE_SEND ? [WAS_CANCELLED] : [];
+  const reason = [happened, ...cancelled, ...left, ...costs, ...doubts, ...sentDoubts, ...found].join('; ');
+  return { reason, allowed: actionsOf(offers) };
+}
+
+const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [1_000, 3_600_000];
+
+/** Reads after each callback, ever more slowly, until the question would be another one. */
+async function untilOther(run: OrderRun, read: Assessment, { why }: Asked): Promise<Assessment> {
+  const asked = (s: Assessment) => JSON.stringify([questionOf(run, s, why), s.offers.map(describeOffer)]);
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+    await condition(() => run.callback.isDue);
+    const now = await readAgain(run, read);
+    if (now && asked(now) !== asked(read)) return now;
+    await sleep(waitMs, { summary: 'Before the next callback is heard' });
+  }
+}
+
+/** Reads once more what an operator leaves. A silent service makes it unknown. */
+async function readBeforeEnd(run: OrderRun, assessment: Assessment): Promise<Assessment> {
+  const now = await readForAccept(run, assessment);
+  if (now) return now;
+  // Raised by this reading, which is over.
+  run.attention = undefined;
+  return { ...assessment, doubts: [...assessment.doubts, UNREAD] };
+}
+
+const UNREAD = 'the service did not show the order again before it was ended, so something may have moved since';
 
 function paidInPart({ case: c, funds }: Assessment): string {
   const { currency_to: currency } = c.order;

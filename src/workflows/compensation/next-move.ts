@@ -21,7 +21,7 @@ export interface Choice {
 export interface MoveFacts {
   assessment: Assessment;
   choice?: Choice;
-  /** The reading before the second one. */
+  /** The reading before this one. Without a choice, a callback led to this one. */
   before?: Assessment;
   /** Whether limits and balance allow it. `isOld`: the reading may have changed meanwhile. */
   check?: FollowUpCheck & { isOld: boolean };
@@ -64,10 +64,10 @@ export function nextMove(facts: MoveFacts): NextMove {
   if (accepted) return endBy(accepted);
   if (ended) return afterIt(assessment, ended);
   // 2. The choice of the policy or of an operator.
-  if (!choice) return opening(facts);
+  if (!choice) return before ? READINGS_DIFFER : opening(facts);
   // 3. Money moves only after two equal readings, without any doubt.
   if (!before) return { do: 'read again', choice };
-  if (!areEqual(before.readings, assessment.readings)) return { do: 'ask', why: 'two readings of the order differ' };
+  if (!areEqual(before.readings, assessment.readings)) return READINGS_DIFFER;
   if (!stillOffers(assessment, choice.offer)) return { do: 'ask', why: 'the second reading no longer allows it' };
   const followUp = followUpOf(assessment, choice);
   if (!check) return { do: 'check', followUp };
@@ -91,6 +91,8 @@ export function nextMove(facts: MoveFacts): NextMove {
   // 5. The send.
   return { do: 'follow up', followUp, choice, basis, exists, payers: check.payers };
 }
+
+const READINGS_DIFFER: NextMove = { do: 'ask', why: 'two readings of the order differ' };
 
 const endBy = ({ by, reason }: TakenDecision): NextMove => ({ do: 'end', as: { kind: 'accepted', by, reason } });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
 import {
+  activitiesFor,
   attemptOf,
   CALLBACK,
   ELSEWHERE,
@@ -9,6 +10,8 @@ import {
   openActivities,
   operations,
   outcomeOf,
+  PACE,
+  RUN_ID,
   UNCLEAR_FAULTS,
 } from '../activity-lab.fixture.js';
 import { sendByHand } from './by-hand.fixture.js';
@@ -62,6 +65,21 @@ describe.each(['status', 'list'] as const)('a failing %s operation', (place) => 
     sandbox.set({ faults: { [`${place}.${fault}`]: 1 } });
     expect(isAskedAgain(await failureOf(run('readOutcome', input)))).toBe(true);
   });
+});
+
+test.each([
+  ['just now', 0, true],
+  ['a settle window ago', PACE.settleWindowMs.atOnce, undefined],
+] as const)('Temporal was restored %s: says whether absent follow-ups may exist', async (_, agoMs, isTooSoon) => {
+  const { sandbox, input } = await withPartialOrder();
+  const restoredAtMs = Date.now() - agoMs;
+  const run = await activitiesFor({ baseUrl: sandbox.url, ...sandbox }, { restoredAtMs });
+  const followUps = { of: input.orderId, known: [], firstExecutionRunId: RUN_ID };
+  const scheduledMs = Date.now();
+  const reading = await outcomeOf(run, { ...input, followUps }, { scheduledMs });
+  expect(reading.isTooSoon).toBe(isTooSoon);
+  const inReset = await outcomeOf(run, { ...input, followUps }, { scheduledMs, runId: 'run-2' });
+  expect(inReset.isTooSoon).toBe(true);
 });
 
 test('another endpoint than the order was sent to is not asked', async () => {

@@ -6,9 +6,11 @@ import { type GateRule, listAnswer, operationOf } from '../../support/service-ga
 import { decideNow, parkedFor } from './parked-orders.fixture.js';
 
 let isWrong = true;
+/** Holds the next look-up until then. */
+let held: Promise<void> | undefined;
 
 /** The service takes a payout for failed until the bank confirms it. */
-const failed: GateRule = ({ path, body, orderId }) => {
+const failed: GateRule = async ({ path, body, orderId }) => {
   const operation = operationOf(path);
   if (!isWrong || (operation !== 'status' && operation !== 'list')) return undefined;
   const [shown] = lab.sandbox
@@ -18,11 +20,12 @@ const failed: GateRule = ({ path, body, orderId }) => {
   const nothing = { amount_to: null, amount_to_fee: null, blockchain_withdrawal_hash: null };
   const data = { ...shown.order, ...nothing, status: 'error' };
   if (operation === 'list') return listAnswer(body, [{ ...data, balance_changes: [] }]);
+  await held;
   return { status: 200, body: JSON.stringify({ status: 'success', data }) };
 };
 const lab = useGatedLab((request) => failed(request), { callbacks: false });
 
-test('a callback that comes while a person is asked about the rest is looked into after the end', async () => {
+test('a callback that comes while an accepted order is read is looked into after the end', async () => {
   const orderId = newOrderId('flipped');
   const handle = await lab.orders.start('withdraw', {
     ...orderInput('withdraw', orderId, { marker: 'pay_ms=20 after_ms=20' }),
@@ -30,9 +33,17 @@ test('a callback that comes while a person is asked about the rest is looked int
   });
   await parkedFor(handle, '');
   const { client } = lab.temporal;
-  await client.workflow.getHandle(handle.workflowId).signal(ORDER_CALLBACK_SIGNAL, {});
-  isWrong = false;
+  let release = () => {};
+  held = new Promise((resolve) => {
+    release = resolve;
+  });
+  const isRead = () => lab.gate.about(orderId, 'status').some(({ status }) => status === 0);
   await decideNow(handle, 'accept');
+  await vi.waitUntil(isRead, { timeout: 20_000, interval: 20 });
+  await client.workflow.getHandle(handle.workflowId).signal(ORDER_CALLBACK_SIGNAL, {});
+  release();
+  await handle.result();
+  isWrong = false;
   expect((await handle.result()).outcome).toBe('error');
   const after = client.workflow.getHandle(afterEndWorkflowId(handle.workflowId));
   const told = async () => (await after.describe()).searchAttributes.PaymentAttentionReason;

@@ -36,8 +36,11 @@ async function paidBySecond(orderId: string) {
   const before = await lost.orders.start('withdraw', input);
   await before.created();
   lost.sandbox.set({ faults: { 'create.400': 1 } });
-  await parkedFor(before, 'came to no order (OrderRejected)');
+  const isRefused = () => lost.requestsOf(`${orderId}.r1`).some((path) => path.endsWith('/withdraw'));
+  await vi.waitUntil(isRefused, { timeout: 60_000, interval: 5 });
+  // A refusal counts once the service accepts a later order.
   lost.sandbox.set({ faults: {} });
+  await parkedFor(before, 'came to no order (OrderRejected)');
   await decideNow(before, 'finish');
   await before.result();
   expect(paidBy(orderId)).toEqual([0, 1]);

@@ -20,7 +20,6 @@ describe('a payout that is finished by a follow-up', () => {
     const result = await lab.result(handle, HOUR_MS);
     expect(result).toMatchObject({
       outcome: 'completed_partially',
-      remainder: [{ kind: 'unpaid', currency: 'usd', amount: '5' }],
       compensation: { policy: 'finish', status: 'done', order_id: `${orderId}.r1`, outcome: 'completed' },
     });
     const [first = 0, second = 0, ...more] = (await lab.history(orderId)).scheduled('readOutcome');
@@ -96,6 +95,41 @@ test('what a person decided is not carried out when the second reading raises a 
   expect(lab.gate.about(`${orderId}.r1`, 'create')).toEqual([]);
 });
 
+describe('a person is asked while the service is silent', () => {
+  const asked = async (orderId: string) => {
+    const handle = await lab.orders.start('withdraw', { ...partial(orderId), compensation: 'ask' });
+    await lab.skipUntil(async () => (await lab.state(orderId)).phase === 'parked', MINUTE_MS, HOUR_MS);
+    lab.gate.rule = ({ orderId: about }) => (about === orderId ? { status: 503 } : undefined);
+    return handle;
+  };
+
+  test('accept ends the order within minutes, with its rest unknown', async () => {
+    const handle = await asked('accepted-in-silence');
+    const { revision } = await lab.state(handle.orderId);
+    await handle.decide({ action: 'accept', by: 'operator', reason: 'as agreed', revision });
+    const { remainder, remainderUnknown } = await lab.result(handle, 5 * MINUTE_MS);
+    expect({ remainder, remainderUnknown }).toEqual({ remainderUnknown: expect.stringContaining('did not show') });
+    expect((await lab.state(handle.orderId)).attention).toBeUndefined();
+  });
+
+  test('a callback is looked into ever more slowly, and the question stays', async () => {
+    const { orderId } = await asked('called-in-silence');
+    const { revision } = await lab.state(orderId);
+    const readings = async () => (await lab.history(orderId)).scheduled('readOutcome').length;
+    const before = await readings();
+    await lab.callback(orderId);
+    await lab.skip(3 * HOUR_MS);
+    expect((await readings()) - before).toBeLessThan(20);
+    expect(await lab.state(orderId)).toMatchObject({ phase: 'parked', revision });
+    lab.gate.rule = () => undefined;
+    await lab.skip(2 * HOUR_MS);
+    const answered = await readings();
+    await lab.skip(3 * HOUR_MS);
+    expect(await readings()).toBe(answered);
+    expect(await lab.state(orderId)).toMatchObject({ phase: 'parked', revision });
+  });
+});
+
 test('every history replays', async () => {
-  expect(await lab.replayAll()).toBe(6);
+  expect(await lab.replayAll()).toBe(8);
 });
