@@ -63,8 +63,11 @@ test('a follow-up that the service refuses parks its order', async () => {
   const { orderId, handle } = await startSteered(lab, 'withdraw', { marker: HALF, compensation: 'finish' });
   await firstReading(orderId);
   lab.sandbox.set({ faults: { 'create.400': 1 } });
-  const { attention } = await parkedFor(handle, `the follow-up ${orderId}.r1 came to no order (OrderRejected)`);
+  const isRefused = () => lab.requestsOf(`${orderId}.r1`).some((path) => path.endsWith('/withdraw'));
+  await vi.waitUntil(isRefused, { timeout: 60_000, interval: 5 });
+  // A refusal counts once the service accepts a later order.
   lab.sandbox.set({ faults: {} });
+  const { attention } = await parkedFor(handle, `the follow-up ${orderId}.r1 came to no order (OrderRejected)`);
   expect(attention?.allowed).toEqual(['finish', 'accept']);
   await decideNow(handle, 'accept');
   const { compensation } = await handle.result();
@@ -79,10 +82,10 @@ test('a final status that reads differently later asks, and nothing moves', asyn
   await firstReading(orderId);
   lab.sandbox.set({ faults: { 'list.unknown-status': 1, 'status.unknown-status': 1 } });
   const { attention } = await parkedFor(handle, 'two readings of the order differ');
-  lab.sandbox.set({ faults: {} });
   expect(attention).toMatchObject({ allowed: ['accept'], reason: expect.stringContaining(reason) });
   await decideNow(handle, 'accept');
   const result = await handle.result();
+  lab.sandbox.set({ faults: {} });
   expect(result).toMatchObject({ outcome: 'completed_partially', compensation: { status: 'none' } });
   expect(result.remainderUnknown).toContain(reason);
   expect(executions(lab, `${orderId}.r1`)).toBe(0);

@@ -64,7 +64,7 @@ test('rates that name another payer at the second reading are a doubt, although 
   await freshWorkers('merchant');
   const order = { marker: HALF, order: UAH, compensation: 'ask' } as const;
   const { orderId, handle } = await startSteered(lab, 'withdraw', order);
-  expect((await parkedFor(handle)).attention?.reason).toContain('finish unpaid as withdraw (16000 uah)');
+  expect((await parkedFor(handle)).attention?.reason).toContain('16000 uah are left');
   payer('client');
   await decideNow(handle, 'finish');
   const { attention } = await parkedFor(handle, 'amount_to is paid by merchant, and rates said client later');
