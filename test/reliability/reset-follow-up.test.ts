@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { useLab } from '../support/lab.js';
 import { decideNow, executions, parkedFor, startSteered } from '../workflows/compensation/parked-orders.fixture.js';
 import { resetTo, resettableEvents, runOf } from './reset.fixture.js';
@@ -15,8 +15,11 @@ test('a refused follow-up that is reset after another one was sent in its place 
   });
   await handle.created();
   lab.sandbox.set({ faults: { 'create.400': 1 } });
-  await parkedFor(handle, 'came to no order (OrderRejected)');
+  const isRefused = () => lab.requestsOf(`${orderId}.r1`).some((path) => path.endsWith('/withdraw'));
+  await vi.waitUntil(isRefused, { timeout: 60_000, interval: 5 });
+  // A refusal counts once the service accepts a later order.
   lab.sandbox.set({ faults: {} });
+  await parkedFor(handle, 'came to no order (OrderRejected)');
   await decideNow(handle, 'finish');
   expect(await handle.result()).toMatchObject({ compensation: { status: 'done', order_id: `${orderId}.r2` } });
 

@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { resetTo, resettableEvents, resultOf, runOf, WITHOUT_UPDATES } from '../../reliability/reset.fixture.js';
+import {
+  goesOn,
+  resetTo,
+  resettableEvents,
+  resultOf,
+  runOf,
+  WITHOUT_UPDATES,
+} from '../../reliability/reset.fixture.js';
 import { useGatedLab } from '../../support/lab.js';
 import { listAnswer, operationOf } from '../../support/service-gate.js';
 import { atService, decideNow, executions, parkedFor, startSteered } from './parked-orders.fixture.js';
@@ -79,3 +86,17 @@ test.for([
     expect({ remainder, remainderUnknown }).toEqual({ remainderUnknown: expect.stringContaining(`${orderId}.r1`) });
   },
 );
+
+test('an order that was asked anew and accepted goes on from every event of it', async () => {
+  const { orderId, handle } = await start('callback=drop');
+  await parkedFor(handle, 'are left');
+  const { order_uuid: uuid } = atService(lab, orderId).order;
+  lab.sandbox.turnOrder(uuid, 'completed');
+  await lab.sandbox.sendCallback(uuid);
+  await parkedFor(handle, 'now reads completed');
+  await decideNow(handle, 'accept');
+  await handle.result();
+  const first = await runOf(lab, handle);
+  for (const eventId of await resettableEvents(lab, first))
+    await goesOn(lab, await resetTo(lab, first, eventId), Number(eventId));
+});
