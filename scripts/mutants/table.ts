@@ -64,8 +64,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a permission given in time counts for the late order',
     file: 'src/workflows/create/next-action.ts',
-    find: 'permitted && isInTime(facts, permitted) &&',
-    replacement: 'permitted &&',
+    find: 'permitted !== undefined && isInTime(facts, permitted) &&',
+    replacement: 'permitted !== undefined &&',
     test: everyOneKeeps('a time that passes'),
   },
   {
@@ -331,7 +331,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'an order is tried again while its account is stopped',
     file: 'src/workflows/create/next-action.ts',
-    find: "if (notSent?.isStopped) return { do: 'await resume' };",
+    find: "if (notSent?.isStopped && !asksBeforeResume(facts)) return { do: 'await resume' };",
     replacement: '',
     test: everyOneKeeps('a stopped account'),
   },
