@@ -105,7 +105,9 @@ describe.concurrent('whoever reaches Temporal without a key', () => {
 
   test('stops no order with a callback that nobody can read', async () => {
     const orderId = newOrderId('poisoned');
-    const order = await lab.orders.start('withdraw', orderInput('withdraw', orderId));
+    const order = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker: 'pay_ms=2000' }));
+    // Before a send, a callback tells of an earlier one.
+    await order.created();
     const handle = rogue.client.workflow.getHandle(order.workflowId);
     await handle.signal(ORDER_CALLBACK_SIGNAL, { order_uuid: 'x', status: 'completed' });
     const encoding = Buffer.from('binary/encrypted');

@@ -154,7 +154,7 @@ describe.concurrent('an order that the list showed and that is gone', () => {
       reason: expect.stringContaining(item.order_uuid),
     });
     await decideNow(handle, 'close-absent');
-    await expect(handle.result()).rejects.toMatchObject({ type: 'OrderAbsent' });
+    await expect(handle.result()).rejects.toMatchObject({ name: 'UnresolvedError' });
   });
 
   test('takes no other payment that a person names', async () => {
