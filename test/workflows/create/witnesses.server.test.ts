@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import type { CreateRequests } from '../../../src/contract/order/request.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
@@ -105,28 +105,6 @@ const hide = (orderId: string): void => {
     return operation === 'status' && asked === orderId ? { status: 400, body: '{}' } : undefined;
   };
 };
-
-test('a callback before any send tells of a create that Temporal forgot: only a person sends it', async () => {
-  const orderId = 'Called-early.1';
-  const by = { by: 'ann', reason: 'the bank called' };
-  hide(orderId);
-  await lab.orders.accounts.stop('default', by);
-  const handle = await start(orderId);
-  await vi.waitUntil(async () => (await lab.state(orderId)).waitingFor.includes('is stopped'), 60_000);
-  for (let n = 0; n < 25; n += 1) await lab.callback(orderId);
-  await lab.orders.accounts.resume('default', by);
-  await lab.skip(5 * MINUTE_MS);
-  await start('Later-called-early.1');
-  await untilParked(orderId);
-  expect(await reason(orderId)).toContain('a callback came for it');
-  await lab.skip(30 * MINUTE_MS);
-  expect(creates(orderId)).toBe(0);
-  thaw();
-  const { revision } = await lab.state(orderId);
-  await handle.decide({ action: 'resend', by: 'ann', reason: 'the service has none', revision });
-  expect(await lab.result(handle, HOUR_MS)).toMatchObject({ outcome: 'completed' });
-  expect([creates(orderId), executed(orderId)]).toEqual([1, 1]);
-});
 
 describe('a service that keeps ids in another form', () => {
   test.each([
