@@ -42,7 +42,7 @@ export function readOutcomeActivity(deps: ActivityDeps) {
       if (isOtherEndpoint(account, input.sentTo)) return { elsewhere: true };
       const read = () => shownOutcome(account.service, input);
       const { followUps } = input;
-      const isTooSoon = followUps && (isReset(followUps) || (await tooSoonAfterRestore(deps, account, 'withdraw')));
+      const isTooSoon = followUps && (await tooSoonAfterRestore(deps, account, 'withdraw'));
       const first = await read();
       if (first.reading?.unreadFollowUps && activityInfo().attempt < UNREAD_FROM_ATTEMPT) throw unreadItem();
       // Earlier attempts may have failed for another reason: a person sees what was read twice in a
@@ -57,9 +57,6 @@ export function readOutcomeActivity(deps: ActivityDeps) {
     }
   };
 }
-
-const isReset = ({ firstExecutionRunId }: { firstExecutionRunId?: string }): boolean =>
-  firstExecutionRunId !== undefined && firstExecutionRunId !== activityInfo().workflowExecution?.runId;
 
 /** Attempt from which an unreadable item is reported to a person. */
 const UNREAD_FROM_ATTEMPT = 4;

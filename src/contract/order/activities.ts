@@ -229,7 +229,7 @@ export interface OutcomeReading extends Reading {
   followUpBases?: Basis[];
   /** The order list shows an unreadable item, which may be another of them. */
   unreadFollowUps?: true;
-  /** After a reset or a restore, a follow-up may exist that is not shown yet. */
+  /** After a restore, a follow-up may exist that is not shown yet. */
   isTooSoon?: true;
 }
 
@@ -237,8 +237,8 @@ export type OutcomeAnswer = OutcomeReading | { elsewhere: true };
 
 export type ReadOutcomeInput = Pick<PollInput, 'account' | 'orderId' | 'sentTo'> & {
   orderUuid: string;
-  /** Order whose follow-ups are looked for, the known ones, and its first run, as for a create. */
-  followUps?: { of: string; known: string[]; firstExecutionRunId?: string };
+  /** Order whose follow-ups are looked for, and the known ones. */
+  followUps?: { of: string; known: string[] };
 };
 
 export interface CheckFollowUpInput extends Pick<LookUpInput, 'account' | 'type' | 'request'> {

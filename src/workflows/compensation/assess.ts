@@ -11,7 +11,7 @@ import type { Order } from '../../contract/service-objects.js';
 import { answersWithin, readOverWindow } from '../activity-calls.js';
 import { ask, lookUp } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
-import { foundAs, type OrderRun, orderIdOf } from '../order/state.js';
+import { answeredIn, foundAs, type OrderRun, orderIdOf } from '../order/state.js';
 import { failedChecks } from './checks.js';
 import { type Case, type Figures, figures } from './figures.js';
 import { afterFollowUp, type FollowUp, type Funds, type Move, openFunds } from './moves.js';
@@ -51,8 +51,7 @@ export interface Assessment {
 export async function assess(run: OrderRun, sent: Sent[], before?: Assessment, limited = false): Promise<Assessment> {
   const { order_id: of } = run.request;
   const known = sent.flatMap(({ request, end }) => (end.kind === 'none' ? [] : [request.order_id]));
-  const { firstExecutionRunId } = workflowInfo();
-  const followUps = isFollowUp(run) ? undefined : { of, known, firstExecutionRunId };
+  const followUps = isFollowUp(run) ? undefined : { of, known };
   const reading = await readOutcome(run, orderIdOf(run), run.order?.order_uuid ?? '', limited, followUps);
   const { type, request, payers } = run;
   const c: Case = { ...reading, type, request, payers: payers?.first, laterPayers: payers?.later };
@@ -109,7 +108,9 @@ export async function readAgain(run: OrderRun, before: Assessment): Promise<Asse
 
 /** Reads until absent follow-ups of a lost run are proven absent: that takes the settle window. */
 export function readForAccept(run: OrderRun, before: Assessment): Promise<Assessment | undefined> {
-  const isUnproven = (read?: Assessment) => read?.lost.length === 0 && read.readings[0]?.isTooSoon === true;
+  const isUnproven = (read?: Assessment) =>
+    read?.lost.length === 0 &&
+    (read.readings[0]?.isTooSoon === true || answeredIn(run) !== workflowInfo().firstExecutionRunId);
   return readOverWindow(
     () => readAgain(run, before),
     isUnproven,

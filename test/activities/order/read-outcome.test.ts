@@ -11,7 +11,6 @@ import {
   operations,
   outcomeOf,
   PACE,
-  RUN_ID,
   UNCLEAR_FAULTS,
 } from '../activity-lab.fixture.js';
 import { sendByHand } from './by-hand.fixture.js';
@@ -74,12 +73,10 @@ test.each([
   const { sandbox, input } = await withPartialOrder();
   const restoredAtMs = Date.now() - agoMs;
   const run = await activitiesFor({ baseUrl: sandbox.url, ...sandbox }, { restoredAtMs });
-  const followUps = { of: input.orderId, known: [], firstExecutionRunId: RUN_ID };
+  const followUps = { of: input.orderId, known: [] };
   const scheduledMs = Date.now();
   const reading = await outcomeOf(run, { ...input, followUps }, { scheduledMs });
   expect(reading.isTooSoon).toBe(isTooSoon);
-  const inReset = await outcomeOf(run, { ...input, followUps }, { scheduledMs, runId: 'run-2' });
-  expect(inReset.isTooSoon).toBe(true);
 });
 
 test('another endpoint than the order was sent to is not asked', async () => {
