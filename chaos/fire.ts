@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Interference } from './interference.js';
 import { killAll } from './killer.js';
 import type { Load } from './load.js';
 import type { ChaosOptions } from './options.js';
@@ -16,17 +17,18 @@ const startRate = (orders: number, rate: number): number => Math.min(rate, order
 export const fireMs = (orders: number, rate: number): number =>
   Math.max(MIN_FIRE_MS, (1_000 * orders) / startRate(orders, rate) + FIRE_AFTER_LAST_START_MS);
 
-/** Starts all orders while processes die; returns when both are over. Throws when something killed does not come back. */
+/** Starts all orders while processes die and an operator interferes; returns when all are over. Throws when something killed does not come back. */
 export async function fire(
   stack: ChaosStack,
   load: Load,
+  interference: Interference,
   { rate, seed }: ChaosOptions,
   aborted: AbortSignal,
 ): Promise<void> {
   const over = new AbortController();
   const stop = () => over.abort();
   aborted.addEventListener('abort', stop, { once: true });
-  const killing = killAll(stack, seed, over.signal);
+  const killing = Promise.all([killAll(stack, seed, over.signal), interference.run(over.signal)]);
   try {
     // Without the race the starts would wait for ever for what does not come back.
     await Promise.race([startAll(load, rate, aborted), killing.then(() => new Promise<never>(() => {}))]);

@@ -8,6 +8,7 @@ import { underFire } from './faults.js';
 import { fire, fireMs } from './fire.js';
 import { heal } from './healing.js';
 import { planOrders } from './inputs.js';
+import { Interference } from './interference.js';
 import { type End, folderOf, keepEvidence, runToEnd } from './keep.js';
 import { scheduleText } from './killer.js';
 import { Load } from './load.js';
@@ -80,9 +81,10 @@ async function runChaos(stack: ChaosStack, options: ChaosOptions): Promise<End> 
     },
     planOrders(count, seed),
   );
+  const interference = new Interference(stack.orders, seed);
   const state = async () =>
     `started ${load.accepted.size} of ${count}, ended ${await countOrders(stack.orders, 'closed')}, ${killedText(stack)}`;
-  await withProgress('under fire', state, () => fire(stack, load, options, aborted.signal));
+  await withProgress('under fire', state, () => fire(stack, load, interference, options, aborted.signal));
   const healedAtMs = await heal(stack);
   const operator = await withProgress('healed', state, () => operate(stack, healedAtMs, FINAL_WITHIN_MS));
   const batch = planBatch(seed);
@@ -106,13 +108,14 @@ async function runChaos(stack: ChaosStack, options: ChaosOptions): Promise<End> 
   const evidence = await withProgress(
     'oracle',
     async () => '',
-    () => collectEvidence(stack, load, { batched, choices, ledgerAtStart }),
+    () => collectEvidence(stack, load, { batched, choices, ledgerAtStart, endedRuns: interference.endedRuns }),
   );
   const judged = judge(evidence, operator);
   for (const line of courseLines(evidence, load, operator)) print(line);
   print(killedText(stack));
   for (const line of ratesReached(evidence, seed, healedAtMs)) print(line);
   print(forgedText(load));
+  print(interference.text);
   print(`sent before the failover and forgotten by Temporal: ${stack.failover.sent.size}`);
   print(auditText(evidence));
   print(searchedLine(evidence));

@@ -81,9 +81,9 @@ export async function decideParked(orders: PaymentOrders, report: OperatorReport
   for await (const { orderId } of orders.all({ status: 'parked' })) await decideOne(orders, orderId, report);
 }
 
-/** What an order proven absent needs is another send; everything else stays as it is. */
-function choose({ attention }: OrderState): 'resend' | 'accept' | undefined {
-  return (['resend', 'accept'] as const).find((action) => attention?.allowed.includes(action));
+/** What an order proven absent needs is another send; a hold ends; everything else stays as it is. */
+function choose({ attention }: OrderState): 'release' | 'resend' | 'accept' | undefined {
+  return (['release', 'resend', 'accept'] as const).find((action) => attention?.allowed.includes(action));
 }
 
 async function decideOne(orders: PaymentOrders, orderId: string, report: OperatorReport): Promise<void> {

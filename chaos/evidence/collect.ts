@@ -21,6 +21,8 @@ interface Course {
   batched: readonly Planted[];
   choices: readonly Choice[];
   ledgerAtStart: Readonly<Record<string, string>>;
+  /** Runs that a reset ended, by workflow. */
+  endedRuns?: ReadonlyMap<string, readonly string[]>;
   /** Returns true for ids of orders and workflows that are searched for personal data; absent = all. */
   isSought?: (id: string) => boolean;
 }
@@ -29,7 +31,7 @@ interface Course {
 export async function collectEvidence(
   stack: ChaosStack,
   load: Load,
-  { batched, choices, ledgerAtStart, isSought = () => true }: Course,
+  { batched, choices, ledgerAtStart, endedRuns = new Map(), isSought = () => true }: Course,
 ): Promise<Evidence> {
   const [service, ledgerAtEnd, traffic] = [
     await stack.service.orders(),
@@ -43,7 +45,7 @@ export async function collectEvidence(
     ...service.map(({ order }) => order.user_order_id),
     ...listed.map(({ orderId }) => orderId),
   ]);
-  const { followed, histories } = await readHistories(stack, [...orderIds], isSought);
+  const { followed, histories } = await readHistories(stack, [...orderIds], endedRuns, isSought);
   const { leaks, searched } = await searchEverything(stack, {
     planted: [...load.planned, ...batched].filter(({ orderId }) => isSought(orderId)),
     service: service.filter(({ order }) => isSought(order.user_order_id)),
@@ -79,6 +81,7 @@ const timeOf = (line: TrafficLine): number => (line.kind === 'request' ? line.at
 async function readHistories(
   stack: ChaosStack,
   orderIds: string[],
+  endedRuns: ReadonlyMap<string, readonly string[]>,
   isSought: (id: string) => boolean,
 ): Promise<{ followed: Map<string, FollowedOrder>; histories: Map<string, History> }> {
   const followed = new Map<string, FollowedOrder>();
@@ -86,7 +89,7 @@ async function readHistories(
   const waiting = [...orderIds];
   const reader = async () => {
     for (let orderId = waiting.pop(); orderId !== undefined; orderId = waiting.pop()) {
-      const read = await readOne(stack, orderId);
+      const read = await readOne(stack, orderId, endedRuns);
       if (!read) continue;
       followed.set(orderId, read.order);
       if (isSought(orderId)) histories.set(read.workflowId, read.history);
@@ -97,13 +100,19 @@ async function readHistories(
 }
 
 /** Undefined when Temporal has no workflow of that order. */
-async function readOne(stack: ChaosStack, orderId: string) {
+async function readOne(stack: ChaosStack, orderId: string, endedRuns: ReadonlyMap<string, readonly string[]>) {
   const workflowId = orderWorkflowId(DEFAULT_ACCOUNT, orderId);
+  const follow = async (runId?: string) => {
+    const history = await stack.client.workflow.getHandle(workflowId, runId).fetchHistory();
+    return { history, order: await followedOrder(orderId, history, stack.codec) };
+  };
   try {
-    const history = await stack.client.workflow.getHandle(workflowId).fetchHistory();
-    const order = await followedOrder(orderId, history, stack.codec);
+    const { history, order } = await follow();
     const parked = order.end === 'open' ? { parkedFor: await parkedFor(stack, orderId) } : {};
-    return { workflowId, history, order: { ...order, ...parked } };
+    // A reset gives a signal of the run before the time of the reset.
+    const before = await Promise.all((endedRuns.get(workflowId) ?? []).map(follow));
+    const signalsAtMs = [...before.flatMap((run) => run.order.signalsAtMs), ...order.signalsAtMs];
+    return { workflowId, history, order: { ...order, ...parked, signalsAtMs } };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
