@@ -1,7 +1,9 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { type EndedHeld, mayHaveSent } from '../contract/failures.js';
+import type { DuplicateOrders } from '../contract/order/activities.js';
 import type { RunOptions } from '../contract/order/input-and-result.js';
 import type { SentTo } from '../contract/order/sent-to.js';
+import type { Order } from '../contract/service-objects.js';
 import { sentToSchema } from '../validation/order-input.js';
 import { decodeAll, decodeFirst, ofActivity, ofWorkflow, readFirstInput, readLastEvent } from './history.js';
 import { standingOfEvent } from './standing.js';
@@ -45,7 +47,20 @@ const followed = (recovered: unknown): Where => {
 };
 
 /** Returns the account that a run's activities used; undefined if they name none or several. */
-export async function accountOfRun(client: Client, { workflowId, runId }: Run): Promise<SentTo | undefined> {
+export async function accountOfRun(client: Client, run: Run): Promise<SentTo | undefined> {
+  const places = (await answersOfRun(client, run)).flatMap((answer) => whereIn([answer]).sentTo ?? []);
+  return new Set(places.map(({ account }) => account)).size === 1 ? places[0] : undefined;
+}
+
+/** Returns the uuids of all orders that a run's activities were shown. */
+export async function uuidsOfRun(client: Client, run: Run): Promise<string[]> {
+  const answers = (await answersOfRun(client, run)).map((answer) => Object(answer) as Partial<Shown>);
+  return answers.flatMap(({ order, orderUuids = [] }) => (order ? [order.order_uuid] : orderUuids));
+}
+
+type Shown = { order: Order } & DuplicateOrders;
+
+async function answersOfRun(client: Client, { workflowId, runId }: Run): Promise<unknown[]> {
   const { events } = await callTemporal(client, () => client.workflow.getHandle(workflowId, runId).fetchHistory());
   const ids = new Map(
     events?.map((event) => [`${event.eventId}`, event.activityTaskScheduledEventAttributes?.activityId]),
@@ -53,8 +68,7 @@ export async function accountOfRun(client: Client, { workflowId, runId }: Run): 
   const answers = (events ?? []).map(({ activityTaskCompletedEventAttributes: done }) =>
     decodeFirst(client, done?.result, ofActivity(client, workflowId, ids.get(`${done?.scheduledEventId}`))),
   );
-  const places = (await Promise.all(answers)).flatMap((answer) => whereIn([answer]).sentTo ?? []);
-  return new Set(places.map(({ account }) => account)).size === 1 ? places[0] : undefined;
+  return Promise.all(answers);
 }
 
 /** Inputs are unchecked, so only what the new run can read is handed on. */

@@ -68,10 +68,15 @@ export function receivedStartOptions(input: ReceivedDepositInput) {
 export async function lookUpAfterEnd(client: Client, ended: string, hint: CallbackHint = {}): Promise<void> {
   const workflowId = afterEndWorkflowId(ended);
   const { account = DEFAULT_ACCOUNT, orderId } = parseAfterEndWorkflowId(workflowId) ?? {};
+  const { order_uuid: orderUuid } = hint;
   await client.workflow.signalWithStart<() => Promise<AfterEndResult>, [CallbackHint]>(ORDER_AFTER_END_WORKFLOW, {
     workflowId,
     taskQueue: ORDERS_TASK_QUEUE,
-    typedSearchAttributes: [{ key: searchAttribute.account, value: account }],
+    typedSearchAttributes: [
+      { key: searchAttribute.account, value: account },
+      // The next run of the order looks it up, whatever these look-ups find.
+      ...(orderUuid === undefined ? [] : [{ key: searchAttribute.orderUuid, value: orderUuid }]),
+    ],
     staticSummary: `after the end of ${orderId}`,
     priority: { priorityKey: BATCH_ROW_PRIORITY },
     signal: ORDER_CALLBACK_SIGNAL,

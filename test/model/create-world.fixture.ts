@@ -415,12 +415,11 @@ function restored(world: World, code: Code): World {
 }
 
 function proofs(world: World, code: Code): Step[] {
-  const { proof, callback } = world.facts;
+  const { proof } = world.facts;
   const nowMs = Math.max(world.nowMs, Math.ceil(proof?.nextAtMs ?? 0), world.nowMs + 1);
   const later = passed({ ...world, nowMs });
   return readings(later).map(({ seen, event }) => {
     const reading = { askedAtMs: nowMs, answeredAtMs: nowMs, readAtMs: nowMs };
-    const isHeard = callback === 'fresh' || callback === 'fresh again';
     return {
       event: `${nowMs - world.nowMs} later a reading shows ${event}`,
       world: answered(later, code, seen, () => ({
@@ -429,7 +428,6 @@ function proofs(world: World, code: Code): Step[] {
         reading,
         readIn: `${later.run}`,
         windowMs: WINDOW,
-        heard: isHeard,
       })),
     };
   });

@@ -1,6 +1,5 @@
 import { activityInfo, getClient } from '@temporalio/activity';
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-import { PayloadDecryptionError } from '../../client/errors.js';
 import { accountOfRun } from '../../client/sent-earlier.js';
 import { describeRun, type Standing, standingOf } from '../../client/standing.js';
 import { callTemporal } from '../../client/temporal-calls.js';
@@ -27,6 +26,7 @@ import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, noReading, retryLater } from '../failures.js';
 import { countShown } from '../policy/ask.js';
 import { ourEndOf, unevenChanges } from '../reconcile/compare.js';
+import { unlessUnreadable } from './other-runs.js';
 import { readByOrderId } from './probe.js';
 import { circumstancesOf, elsewhereOf, failedElsewhere } from './sent-to.js';
 
@@ -146,13 +146,6 @@ async function elsewhereBy(
   if (found && found.why === told) throw failedElsewhere(found.why);
   return found && { kind: 'elsewhere', ...found };
 }
-
-/** Returns undefined for values that are encrypted with a missing key. */
-const unlessUnreadable = <T>(reading: Promise<T>): Promise<T | undefined> =>
-  reading.catch((error: unknown) => {
-    if (PayloadDecryptionError.is(error)) return undefined;
-    throw error;
-  });
 
 /** Returns what earlier look-ups after this end showed last; undefined if there were none. */
 async function lastShown(

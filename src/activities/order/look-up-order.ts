@@ -18,6 +18,7 @@ import { countAdopted } from '../policy/ask.js';
 import { protectionsIn, tooSoonAfterRestore } from '../protections.js';
 import { patience } from './gathering.js';
 import { aboveLimits, capsFor } from './limits.js';
+import { uuidsOfOtherRuns } from './other-runs.js';
 import { foundOrder, readByOrderId, withoutChanges } from './probe.js';
 import { circumstancesOf, elsewhereOf, failedElsewhere, isOtherEndpoint } from './sent-to.js';
 import { hasFormOf, type LaterWitness } from './witnesses.js';
@@ -134,12 +135,26 @@ async function read(
   const found = elsewhereOf(account, sentTo);
   if (found && found.why === input.told) throw failedElsewhere(found.why);
   if (found) return { kind: 'elsewhere', ...found };
-  if (!orderUuid) return readAbsence(account, input, later);
+  if (!orderUuid) return readNamed(account, input, await readAbsence(account, input, later));
   const reading = shown ?? (await readByUuid(account, input, orderUuid));
   // It was seen before, so it cannot be absent.
   if (known && reading.kind === 'absent')
     throw noReading(`the status operation does not show the order (${reading.said})`);
   return reading;
+}
+
+/**
+ * Reads the orders that the service named for other runs of the order, if it is not shown under our
+ * id. They are witnesses: while one is not shown, nothing is known to be absent.
+ */
+async function readNamed(account: Account, input: LookUpInput, reading: LookUpReading): Promise<LookUpReading> {
+  if (reading.kind !== 'absent' || !reading.control || !input.asksOtherRuns) return reading;
+  const named = await uuidsOfOtherRuns([activityInfo().workflowExecution?.workflowId ?? '']);
+  for (const uuid of named) {
+    const shown = await readByUuid(account, input, uuid);
+    if (shown.kind === 'found') return shown;
+  }
+  return named.length === 0 ? reading : { ...reading, control: { ...reading.control, whole: false } };
 }
 
 /** Reads a known order, in a group if many are due. Only seeing it again counts. */

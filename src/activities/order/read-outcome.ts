@@ -1,6 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
 import { sameAmount } from '../../contract/money.js';
-import { extendedOrderId, followUpOrderIds, isFormOfId } from '../../contract/names.js';
+import { extendedOrderId, followUpOrderIds, isFormOfId, orderWorkflowId } from '../../contract/names.js';
 import type {
   CreateVerdict,
   OutcomeAnswer,
@@ -21,6 +21,7 @@ import { noReading, retryOrTell } from '../failures.js';
 import { ordersOfForms, ordersOfIds } from '../orders-of-ids.js';
 import { tooSoonAfterRestore } from '../protections.js';
 import { notSentBecause } from './create-attempt.js';
+import { uuidsOfOtherRuns } from './other-runs.js';
 import { elsewhereOf, isOtherEndpoint } from './sent-to.js';
 
 /** Fields that a compensation calculates with. */
@@ -49,13 +50,32 @@ export function readOutcomeActivity(deps: ActivityDeps) {
       // row.
       const { reading, said } = first.reading?.unreadFollowUps ? await read() : first;
       const runId = activityInfo().workflowExecution?.runId;
-      if (reading) return { ...reading, runId, ...(isTooSoon && { isTooSoon: true }) };
+      if (reading) {
+        const named = await namedAfterEnd(account, followUps?.ended ?? [], reading);
+        const disagreements = [...reading.disagreements, ...named];
+        return { ...reading, disagreements, runId, ...(isTooSoon && { isTooSoon: true }) };
+      }
       if (elsewhereOf(account, input.sentTo)) return { elsewhere: true };
       throw notShown(said);
     } catch (error) {
       throw retryOrTell(error, account);
     }
   };
+}
+
+/** Returns orders that callbacks named for follow-ups after their end, and that are not shown. */
+async function namedAfterEnd(
+  { name }: Account,
+  ended: readonly string[],
+  { followUpBases = [] }: OutcomeReading,
+): Promise<string[]> {
+  const unseen = ended.filter((id) => followUpBases.every(({ user_order_id }) => user_order_id !== id));
+  if (unseen.length === 0) return [];
+  const uuids = await uuidsOfOtherRuns(unseen.map((id) => orderWorkflowId(name, id)));
+  const shown = followUpBases.map(({ order_uuid }) => order_uuid);
+  return uuids
+    .filter((uuid) => !shown.includes(uuid))
+    .map((uuid) => `a callback named order ${uuid} for ${unseen.join(' or ')}, which ended without an order`);
 }
 
 /** Attempt from which an unreadable item is reported to a person. */

@@ -154,6 +154,8 @@ export interface LookUpInput {
   sentUntilMs?: number;
   /** Answers only after the service has accepted a later order. */
   awaitsLater?: true;
+  /** Another run may have sent: orders that the service named for it are looked up, too. */
+  asksOtherRuns?: true;
 }
 
 /**
@@ -237,8 +239,8 @@ export type OutcomeAnswer = OutcomeReading | { elsewhere: true };
 
 export type ReadOutcomeInput = Pick<PollInput, 'account' | 'orderId' | 'sentTo'> & {
   orderUuid: string;
-  /** Order whose follow-ups are looked for, and the known ones. */
-  followUps?: { of: string; known: string[] };
+  /** Order whose follow-ups are looked for, the known ones, and those that came to no order. */
+  followUps?: { of: string; known: string[]; ended?: string[] };
 };
 
 export interface CheckFollowUpInput extends Pick<LookUpInput, 'account' | 'type' | 'request'> {

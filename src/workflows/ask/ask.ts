@@ -94,6 +94,9 @@ export async function askForReading<T extends OrderAnswer>(
 
 export type Looking = Asking & Pick<LookUpInput, 'orderUuid' | 'sentUntilMs' | 'awaitsLater'>;
 
+/** After a restore, Temporal has forgotten what other runs knew. */
+const OF_OTHER_RUNS: ReadonlySet<Doubt['cause']> = new Set(['reset', 'earlierRun']);
+
 /** Looks up the known order, `orderUuid`, or our id. */
 export function lookUp(run: OrderRun, { orderUuid, sentUntilMs, awaitsLater, ...question }: Looking) {
   const input = (): LookUpInput => ({
@@ -105,6 +108,7 @@ export function lookUp(run: OrderRun, { orderUuid, sentUntilMs, awaitsLater, ...
     sentTo: run.sentTo,
     ...(sentUntilMs !== undefined && { sentUntilMs }),
     ...(awaitsLater && { awaitsLater }),
+    ...(run.facts.everDoubted.some(({ cause }) => OF_OTHER_RUNS.has(cause)) && { asksOtherRuns: true }),
     ...(run.approved.amount && { approved: run.approved.amount }),
   });
   return askForReading<LookUpAnswer>(run, question, ({ lookUpOrder }, more) => lookUpOrder({ ...input(), ...more }));

@@ -51,7 +51,8 @@ export interface Assessment {
 export async function assess(run: OrderRun, sent: Sent[], before?: Assessment, limited = false): Promise<Assessment> {
   const { order_id: of } = run.request;
   const known = sent.flatMap(({ request, end }) => (end.kind === 'none' ? [] : [request.order_id]));
-  const followUps = isFollowUp(run) ? undefined : { of, known };
+  const ended = sent.flatMap(({ request, end }) => (end.kind === 'none' ? [request.order_id] : []));
+  const followUps = isFollowUp(run) ? undefined : { of, known, ...(ended.length > 0 && { ended }) };
   const reading = await readOutcome(run, orderIdOf(run), run.order?.order_uuid ?? '', limited, followUps);
   const { type, request, payers } = run;
   const c: Case = { ...reading, type, request, payers: payers?.first, laterPayers: payers?.later };

@@ -14,15 +14,8 @@ import {
 /** Event of the create. All times are by the Temporal server's clock. */
 export type Outcome =
   | { kind: 'seen'; seen: Seen }
-  /** One reading of a proof. `heard`: a callback arrived before it was asked. */
-  | {
-      kind: 'read';
-      seen: Seen;
-      reading: Omit<AbsentReading, 'control'>;
-      readIn: string;
-      windowMs: number;
-      heard: boolean;
-    }
+  /** One reading of a proof. */
+  | { kind: 'read'; seen: Seen; reading: Omit<AbsentReading, 'control'>; readIn: string; windowMs: number }
   /** An operator chose this order. */
   | { kind: 'adopted'; ours: Ours }
   | { kind: 'doubted'; doubt: Doubt; costs?: { isLimited: boolean } }
@@ -141,12 +134,16 @@ function without<T extends object, K extends keyof T>(given: T, ...keys: K[]): O
   return rest;
 }
 
+const afterLook = (facts: Facts): Facts => ({
+  ...facts,
+  looked: true,
+  callback: facts.callback === 'none' ? 'none' : 'seen',
+});
+
 /** Applies a look-up that is not part of a proof. */
 function applySeen(facts: Facts, seen: Seen): Facts {
   const { notSent, absence } = facts;
-  const callback = facts.callback === 'none' ? 'none' : 'seen';
-  const waited = notSent && { notSent: without(notSent, 'waitMs') };
-  const looked: Facts = { ...facts, looked: true, callback, ...waited };
+  const looked = { ...afterLook(facts), ...(notSent && { notSent: without(notSent, 'waitMs') }) };
   if (isForPerson(facts)) return looked;
   if (seen.kind !== 'absent') return applyFound(looked, seen);
   // After the first callback, or one after a permission, a whole window is read again.
@@ -161,10 +158,10 @@ const isForPerson = ({ found }: Facts): boolean => found?.kind === 'conflict' &&
 function applyFound(facts: Facts, found: Ours | Conflict): Facts {
   if (isForPerson(facts)) return facts;
   if (found.kind === 'ours') return { ...facts, found };
-  const { closing, doubt, absence } = facts;
+  const { doubt, absence } = facts;
   const kept: Facts = { ...facts, found };
-  if (found.ours.length > 0 || found.askAtOnce)
-    return found.ours.length > 0 && closing ? without(kept, 'closing') : kept;
+  if (found.ours.length > 0) return without(kept, 'closing');
+  if (found.askAtOnce) return kept;
   const isNew = facts.found === undefined && !doubt;
   return isNew && absence ? restartProof(kept, absence.doubt) : kept;
 }
@@ -172,8 +169,7 @@ function applyFound(facts: Facts, found: Ours | Conflict): Facts {
 function applyProofReading(facts: Facts, outcome: Extract<Outcome, { kind: 'read' }>): Facts {
   const { seen, windowMs, readIn } = outcome;
   const { doubt } = facts;
-  const isFirstCallback = outcome.heard && facts.callback !== 'seen' && facts.callback !== 'fresh again';
-  const known: Facts = { ...facts, looked: true, callback: outcome.heard ? 'seen' : facts.callback };
+  const known = afterLook(facts);
   if (!doubt) return known;
   if (seen.kind === 'ours') return applyFound(known, seen);
   const conflict = seen.kind === 'conflict' ? seenInDoubt(facts, seen) : undefined;
@@ -182,7 +178,7 @@ function applyProofReading(facts: Facts, outcome: Extract<Outcome, { kind: 'read
   const reading = { ...outcome.reading, control };
   const { proof, isProven } = applyReading(facts.proof, doubt, reading, windowMs);
   // Readings before a callback do not count.
-  if (isFirstCallback) return { ...noted, proof: restart(proof, reading, windowMs) };
+  if (facts.callback === 'fresh') return { ...noted, proof: restart(proof, reading, windowMs) };
   if (!isProven) return { ...noted, proof };
   return { ...without(noted, 'doubt', 'proof'), absence: { doubt, readIn, control } };
 }
@@ -245,8 +241,8 @@ function permit(facts: Facts, { readIn }: Extract<Outcome, { kind: 'permitted' }
 
 function close(facts: Facts, { by, refused, atMs }: Extract<Outcome, { kind: 'closing' }>): Facts {
   const closing = { by, ...(refused !== undefined && { refused }) };
-  const isUnsent = !wasEverInDoubt(facts) && !facts.notSent?.isTakenBack;
-  if (refused !== undefined && isUnsent) return { ...facts, closing, looked: false };
+  const isSurelyUnsent = !wasEverInDoubt(facts) && !facts.notSent?.isTakenBack;
+  if (refused !== undefined && isSurelyUnsent) return { ...facts, closing, looked: false };
   const said = 'absence is proven once more before closing';
   const doubt = facts.doubt ??
     facts.absence?.doubt ?? { cause: 'uncertainCreate', untilMs: atMs, place: 'asked', said };

@@ -43,7 +43,8 @@ export async function attemptCreate(
       });
     // A worker that has it already finds out right before it sends (`confirmAttempt`).
     const answer = await untilOver(attempt, () => !isPermitted());
-    if (!VERDICTS.includes(answer?.kind)) return outcomesOf(run, withoutAnswer(run, STRANGE_CREATE), permission);
+    if (!Object.hasOwn(VERDICTS, String(answer?.kind)))
+      return outcomesOf(run, withoutAnswer(run, STRANGE_CREATE), permission);
     recordAnswer(run, answer, mayHaveReached(answer, permission));
     if (answer.notes) run.notes = answer.notes;
     return outcomesOf(run, answer, permission);
@@ -60,10 +61,10 @@ export async function attemptCreate(
 type Attempted = CreateVerdict & { placeUnknown?: boolean };
 
 /** Verdicts of a create. Anything else was answered by another activity or by a foreign worker. */
-const VERDICTS: readonly unknown[] = [
-  ...(['accepted', 'adopted', 'conflict', 'duplicates', 'rejected', 'uncertain'] as const),
-  ...(['notSent', 'rateLimited', 'overCap', 'policy', 'short', 'stale'] as const),
-] satisfies CreateVerdict['kind'][];
+const VERDICTS = {
+  ...{ accepted: 1, adopted: 1, conflict: 1, duplicates: 1, rejected: 1, uncertain: 1 },
+  ...{ notSent: 1, rateLimited: 1, overCap: 1, policy: 1, short: 1, stale: 1 },
+} satisfies Record<CreateVerdict['kind'], 1>;
 
 const STRANGE_CREATE =
   'what answered the create is no answer of a create: it may have been sent. Find out who answers its task queue';

@@ -199,7 +199,6 @@ async function readAbsence(create: Create, why: string): Promise<void> {
   const waitMs = isSecondOfRefusal ? Math.min(dueInMs, SECOND_READING_AFTER_MS) : dueInMs;
   const summary = 'Uncertain create: before the next look';
   if (proof && waitMs > 0 && (await condition(() => isHeard(create), waitMs, { summary }))) decide(create);
-  const heard = isCallbackNew(run.facts);
   const askedAtMs = Date.now();
   const before = answeredIn(run);
   enterPhase(run, 'uncertain', `checking whether the order exists: ${why}`);
@@ -211,7 +210,7 @@ async function readAbsence(create: Create, why: string): Promise<void> {
   if (!run.strictest.pace) throw new Error('the pace comes with the first reading');
   const windowMs = windowOf(run.strictest.pace, run.type);
   const reading = { askedAtMs, answeredAtMs: Date.now(), readAtMs: answer.readAtMs };
-  record(run, { kind: 'read', seen, reading, readIn: answeredIn(run), windowMs, heard });
+  record(run, { kind: 'read', seen, reading, readIn: answeredIn(run), windowMs });
   // Callers learn of a refusal at once; a contradiction withdraws it.
   const isReported = isRefusalReported(run.facts, factsOf(run.type).movesMoneyAtOnce ? 2 : 1) && !isFollowUp(run);
   run.failure = isReported ? failureOf(run, rejected(run, run.facts.refused?.answer ?? '')) : undefined;

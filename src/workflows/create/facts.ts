@@ -59,7 +59,7 @@ export interface Facts {
   proof?: Proof;
   absence?: Absence;
   found?: Ours | Conflict;
-  /** Callback with this order's own token. 'fresh' until a look-up follows; kept after a send. */
+  /** Callback with this order's own token: 'fresh', 'seen' after a look-up, later 'fresh again'. */
   callback: 'none' | 'fresh' | 'seen' | 'fresh again';
   /**
    * The service refused the create with 400, and no person permitted a send since. `needsLater`:
@@ -90,7 +90,7 @@ export interface Facts {
    * 'over': its latest send time has passed, so nothing is sent any more.
    */
   late?: 'delayed' | 'allowed' | 'over';
-  /** A look-up since the last attempt found nothing. */
+  /** A look-up was answered since the last attempt or doubt. */
   looked: boolean;
   budget: Budget;
 }
@@ -204,9 +204,10 @@ export function foreignOrder(
   const unlike = [...differences, ...soft];
   const asked: RequestFields = request;
   const alike = factsOf(type).echoes.flatMap(([field]) => (asked[field] && !unlike.includes(field) ? [field] : []));
+  const what = differences.includes('order_id') ? 'is shown for our id and differs in' : 'has our id but differs in';
   return {
     kind: 'conflict',
-    reason: `order ${order.order_uuid} has our id but differs in ${shown}; matching: ${alike.join(', ') || 'nothing'}; status ${order.status.slice(0, 40)}`,
+    reason: `order ${order.order_uuid} ${what} ${shown}; matching: ${alike.join(', ') || 'nothing'}; status ${order.status.slice(0, 40)}`,
     ours: [],
     candidates: [{ order_uuid: order.order_uuid, differences }],
     foreign,

@@ -3,7 +3,6 @@ import { type EndedHeld, ORDER_UNRESOLVED, type OrderFailure, type SentBefore } 
 import { afterEndWorkflowId, ORDER_AFTER_END_WORKFLOW, ORDER_CALLBACK_SIGNAL } from '../../contract/names.js';
 import type { AfterEndInput } from '../../contract/order/after-end.js';
 import { differenceOf, type OrderResult } from '../../contract/order/input-and-result.js';
-import { factsOf } from '../../contract/order/types.js';
 import { isFinal } from '../../contract/service-objects.js';
 import { maskWallets } from '../../contract/wallets.js';
 import { isHeld } from '../create/facts.js';
@@ -64,12 +63,12 @@ const AGAIN_AFTER_MS = 3_600_000;
 
 /**
  * Returns true if the service may show an order later: after two possible sends, or for a refused
- * payout that no later order confirms.
+ * order that no later one confirms.
  */
 export function mayBeShownLater(run: OrderRun): boolean {
   const { facts, order } = run;
   const isAccepted = order !== undefined && !isAdopted(run);
-  const isRefused = !order && factsOf(run.type).movesMoneyAtOnce && facts.refused !== undefined;
+  const isRefused = !order && facts.refused !== undefined;
   const isUnconfirmed = isRefused && !facts.absence?.control.later;
   return isUnconfirmed || facts.everDoubted.length + (isAccepted ? 1 : 0) > 1;
 }
