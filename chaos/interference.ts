@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { NamespaceNotFoundError, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { chance, pick } from '../sandbox/chance.js';
 import { parseOrderWorkflowId } from '../src/contract/names.js';
 import { NoWorkerError, type PaymentOrders, RefusedError, TemporalUnreachableError } from '../src/index.js';
@@ -141,8 +141,12 @@ const isOver = (error: unknown): boolean => OVER.has(codeOf(error) ?? -1);
 
 /** Throws what is neither an order that moved on nor a process that was killed. */
 function passing(error: unknown): void {
-  const isKnown = [WorkflowNotFoundError, RefusedError, NoWorkerError, TemporalUnreachableError].some(
-    (kind) => error instanceof kind,
-  );
+  const isKnown = [
+    NamespaceNotFoundError,
+    WorkflowNotFoundError,
+    RefusedError,
+    NoWorkerError,
+    TemporalUnreachableError,
+  ].some((kind) => error instanceof kind);
   if (!isKnown && !PASSING.has(codeOf(error) ?? -1)) throw error;
 }
