@@ -41,6 +41,10 @@ export class AccountBook {
     return this.#accesses[this.#current] as AccountAccess;
   }
 
+  get isRight(): boolean {
+    return this.#current === 0;
+  }
+
   /** Writes the right account. */
   setRight(): Promise<void> {
     return this.#write(0);

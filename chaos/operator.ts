@@ -59,7 +59,7 @@ export async function operate(
   let swappedAtMs = healedAtMs;
   let fewest = { open: Number.POSITIVE_INFINITY, atMs: healedAtMs };
   while (Date.now() - Math.max(fewest.atMs, turns.lastAtMs) < limitMs) {
-    await decideParked(orders, report);
+    await decideParked(orders, report, stack.accounts.isRight);
     const open = await countOrders(orders, 'open');
     if (open === 0) return { ...report, allFinalAfterMs: Date.now() - healedAtMs };
     if (open !== last.open) last = { open, atMs: Date.now() };
@@ -76,21 +76,31 @@ export async function operate(
   return report;
 }
 
-/** Decides every order that waits for a person; adds to the report. */
-export async function decideParked(orders: PaymentOrders, report: OperatorReport): Promise<void> {
-  for await (const { orderId } of orders.all({ status: 'parked' })) await decideOne(orders, orderId, report);
+/** Decides every order that waits for a person; adds to the report. `isRight`: the account in use is the orders' own. */
+export async function decideParked(orders: PaymentOrders, report: OperatorReport, isRight = true): Promise<void> {
+  for await (const { orderId } of orders.all({ status: 'parked' })) await decideOne(orders, orderId, report, isRight);
 }
+
+/** What is said where nobody knows to which account an order went. */
+const WHICH_ACCOUNT = /make sure that this is the account|look for it at every account/;
 
 /** What an order proven absent needs is another send; a hold ends; everything else stays as it is. */
 function choose({ attention }: OrderState): 'release' | 'resend' | 'accept' | undefined {
   return (['release', 'resend', 'accept'] as const).find((action) => attention?.allowed.includes(action));
 }
 
-async function decideOne(orders: PaymentOrders, orderId: string, report: OperatorReport): Promise<void> {
+async function decideOne(
+  orders: PaymentOrders,
+  orderId: string,
+  report: OperatorReport,
+  isRight: boolean,
+): Promise<void> {
   const handle = orders.order(orderId);
   try {
     const state = await handle.state();
     if (state.phase !== 'parked' || !state.attention) return;
+    // It is decided once the right account is back.
+    if (!isRight && WHICH_ACCOUNT.test(state.attention.reason)) return;
     const action = choose(state);
     // Stays parked, and the oracle says so.
     if (!action) return;
