@@ -91,7 +91,9 @@ export class Interference {
     await this.#client.workflowService.resetWorkflowExecution({
       namespace: this.#client.options.namespace,
       workflowExecution: { workflowId, runId },
-      ...{ workflowTaskFinishEventId, requestId: randomUUID(), reason: 'chaos' },
+      workflowTaskFinishEventId,
+      requestId: randomUUID(),
+      reason: 'chaos',
     });
     this.endedRuns.set(workflowId, [...(this.endedRuns.get(workflowId) ?? []), runId]);
     return true;
@@ -131,10 +133,7 @@ export class Interference {
 const OVER = new Set([3, 5, 9]);
 const PASSING = new Set([1, 4, 8, 10, 13, 14, ...OVER]);
 
-const codeOf = (error: unknown): number | undefined => {
-  const { code } = (error instanceof ServiceError ? error.cause : error) as { code?: number };
-  return code;
-};
+const codeOf = (error: unknown): number | undefined => Object(error instanceof ServiceError ? error.cause : error).code;
 
 /** Returns true if the order or its activity has ended meanwhile. */
 const isOver = (error: unknown): boolean => OVER.has(codeOf(error) ?? -1);
