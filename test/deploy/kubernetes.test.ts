@@ -219,9 +219,9 @@ test('network policies let each pod reach what docs/trust.md says, and nothing e
         expect(ports.length).toBeGreaterThan(0);
         return ports.map(({ port }) => port);
       });
-  expect([...new Set(portsOf('payment-orders-worker', 'egress'))]).toEqual([53, 7233, 443]);
+  expect([...new Set(portsOf('payment-orders-worker', 'egress'))]).toEqual([53, 7233, 443, 4318]);
   expect([...new Set(portsOf('payment-orders-receiver', 'egress'))]).toEqual([53, 7233]);
-  expect([...new Set(portsOf('payment-orders-api', 'egress'))]).toEqual([53, 7233]);
+  expect([...new Set(portsOf('payment-orders-api', 'egress'))]).toEqual([53, 7233, 4318]);
   expect(portsOf('payment-orders-codec', 'egress')).toEqual([]);
   expect(portsOf('payment-orders-worker', 'ingress')).toEqual(['metrics']);
   expect(portsOf('payment-orders-receiver', 'ingress')).toEqual(['http', 'metrics']);
