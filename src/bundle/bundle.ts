@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
-import { bundleWorkflowCode, type Logger, type WorkerOptions } from '@temporalio/worker';
+import { type BundleOptions, bundleWorkflowCode, type Logger, type WorkerOptions } from '@temporalio/worker';
 import type { Encryption } from '../config.js';
 import { encryptionCodec, type warnOfPlainPayloads } from '../temporal.js';
 
@@ -68,11 +68,19 @@ export async function bundleWorkflows({
     payloadConverterPath,
     workflowInterceptorModules,
     preloadModules: [workflowsPath, ...workflowInterceptorModules, payloadConverterPath],
+    webpackConfigHook: keepSyntax,
     ...(failures && { failureConverterPath: pathOf(failures) }),
     ...(logger && { logger }),
   });
   return { code };
 }
+
+/** Keeps what Node knows. The SDK compiles for ES2017, where a helper copies each spread object field by field. */
+const keepSyntax: BundleOptions['webpackConfigHook'] = (config) => {
+  const swc = config.module?.rules?.find((rule) => String(Object(rule).test) === String(/\.ts$/));
+  Object(swc).use.options.jsc.target = 'es2022';
+  return config;
+};
 
 /** Bundle of the workflows. `debugMode`: in the worker's thread, without a time limit. */
 export type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'debugMode'>;

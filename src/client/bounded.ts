@@ -21,6 +21,9 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 /** The server ends a request this long after the caller has stopped waiting. */
 const SERVER_SLACK_MS = 1_000;
 
+/** Stops what still runs inside. Made once: an abort without a reason makes one, with a stack trace. */
+const ENDED = new Error('the call that this was part of has ended');
+
 /** Throws InvalidInputError if a call was given options that it does not have. */
 export function refuseUnknown(others: object): void {
   const unknown = Object.entries(others).flatMap(([field, value]) => (value === undefined ? [] : [field]));
@@ -79,7 +82,7 @@ export async function bounded<T>(
   } finally {
     clearTimeout(timer);
     for (const signal of signals) signal.removeEventListener('abort', pass);
-    stop.abort();
+    stop.abort(ENDED);
   }
   return over();
 }

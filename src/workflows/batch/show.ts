@@ -87,9 +87,9 @@ function whatToDo(run: BatchRun): string[] {
   const { phase, stopped } = run;
   if (stopped) return ['Nothing to decide: orders that were started are followed to their end.'];
   const choices = batchChoices(run, workflowInfo().runId);
+  if (choices.length === 0) return phase === 'sending' ? [WHILE_SENDING] : [];
   const first = run.paused ? BEFORE_RESUME : beforeApproval(run);
-  if (choices.length > 0) return [`**To do**: ${first} ${HOW}`, ...choices.map((one) => choiceShown(run, one))];
-  return phase === 'sending' ? [WHILE_SENDING] : [];
+  return [`**To do**: ${first} ${HOW}`, ...choices.map((one) => choiceShown(run, one))];
 }
 
 const BEFORE_RESUME =
