@@ -1,6 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { maskName, maskWallet, maskWords } from '../../src/contract/masking.js';
+import {
+  holdsNumber,
+  maskName,
+  maskWallet,
+  maskWords,
+  passesMod97,
+  SEPA_IBAN_LENGTHS,
+  UA_IBAN_LENGTHS,
+} from '../../src/contract/masking.js';
 import { maskWallets } from '../../src/contract/wallets.js';
 import { cpuMs } from '../support/cpu-ms.js';
 import { BITCOIN, CARD, SEPA_IBAN } from './inputs.fixture.js';
@@ -82,6 +90,21 @@ describe('maskWords', () => {
       expect(maskWords(`pay ${number}, then go`)).toBe('pay ****, then go');
       expect(maskName(`order.${number}`)).toBe('order.****');
     }
+  });
+
+  it.each([...SEPA_IBAN_LENGTHS, ...UA_IBAN_LENGTHS])('finds an IBAN of %s in any groups', (country, length) => {
+    const rest = 'A1'.repeat(length).slice(0, length - 4);
+    const checks = Array.from({ length: 97 }, (_, n) => String(n + 2).padStart(2, '0'));
+    const iban = checks.map((check) => `${country}${check}${rest}`).find(passesMod97) ?? '';
+    for (const typed of [
+      iban,
+      iban.toLowerCase(),
+      iban.replace(/.{4}(?=.)/g, '$& '),
+      country + [...iban.slice(2)].join(' - '),
+    ]) {
+      expect(holdsNumber(`pay ${typed}, then go`), typed).toBe(true);
+    }
+    expect(holdsNumber(`pay ${iban.replace(/1$|A$/, '2')}, then go`)).toBe(false);
   });
 
   it.each(['\uff20', '\ufe6b'])('hides an e-mail with %j', (at) => {
