@@ -75,7 +75,7 @@ export async function bundleWorkflows({
   return { code };
 }
 
-/** Keeps what Node knows. The SDK compiles for ES2017, where a helper copies each spread object field by field. */
+/** Keeps the syntax of Node. For the SDK's ES2017, a helper copies each spread object by fields. */
 const keepSyntax: BundleOptions['webpackConfigHook'] = (config) => {
   const swc = config.module?.rules?.find((rule) => String(Object(rule).test) === String(/\.ts$/));
   Object(swc).use.options.jsc.target = 'es2022';

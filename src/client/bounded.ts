@@ -21,7 +21,7 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 /** The server ends a request this long after the caller has stopped waiting. */
 const SERVER_SLACK_MS = 1_000;
 
-/** Stops what still runs inside. Made once: an abort without a reason makes one, with a stack trace. */
+/** Reason of the abort that ends a call. Without one, each abort makes one, with a stack. */
 const ENDED = new Error('the call that this was part of has ended');
 
 /** Throws InvalidInputError if a call was given options that it does not have. */

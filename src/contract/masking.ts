@@ -181,7 +181,7 @@ const spansOf = (text: string, pattern: RegExp, fits: (found: string) => boolean
 
 const isIban = (found: string): boolean => passesMod97(found.replace(/[^A-Za-z0-9]/g, '').toUpperCase());
 
-/** What every IBAN begins with. Most texts hold none, and each length has a pattern of its own. */
+/** Start of every IBAN. Most texts have none, and each length has a pattern of its own. */
 const BEGINS_AS_IBAN = new RegExp(
   `(?<![A-Za-z0-9])(?:${[...SEPA_IBAN_LENGTHS.keys(), ...UA_IBAN_LENGTHS.keys()].join('|')})(?:${GAP.anyhow}{0,4}\\d){2}`,
   'iu',
