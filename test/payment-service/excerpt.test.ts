@@ -119,7 +119,7 @@ describe('a 400 stays a 400, whatever its body does', () => {
       const more = () => {
         if (response.destroyed) return;
         written += 64 * 1024;
-        response.write('no '.repeat(22_000), more);
+        response.write('no '.repeat(22_000), () => setImmediate(more));
       };
       more();
     });

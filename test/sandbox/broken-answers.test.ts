@@ -15,15 +15,17 @@ function post(
 ): Promise<{ status?: number; bytes?: Buffer; code?: string }> {
   return new Promise((resolve) => {
     const url = `${sandbox.url}/v2/order/withdraw`;
+    let status: number | undefined;
+    // A reset reaches the request or the response, by the version of Node.
+    const failed = ({ code }: NodeJS.ErrnoException) => resolve({ ...(status && { status }), code });
     const sent = request(url, { method: 'POST', headers: headersFor(sandbox, body), agent }, (response) => {
       const parts: Buffer[] = [];
+      status = response.statusCode;
       response.on('data', (part: Buffer) => parts.push(part));
-      response.on('error', (error: NodeJS.ErrnoException) =>
-        resolve({ status: response.statusCode, code: error.code }),
-      );
-      response.on('end', () => resolve({ status: response.statusCode, bytes: Buffer.concat(parts) }));
+      response.on('error', failed);
+      response.on('end', () => resolve({ status, bytes: Buffer.concat(parts) }));
     });
-    sent.on('error', (error: NodeJS.ErrnoException) => resolve({ code: error.code }));
+    sent.on('error', failed);
     sent.end(body);
   });
 }
