@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NamespaceNotFoundError, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { chance, pick } from '../sandbox/chance.js';
 import { parseOrderWorkflowId } from '../src/contract/names.js';
@@ -114,7 +115,7 @@ export class Interference {
   }
 
   async #unpause(
-    target: Parameters<PaymentOrders['client']['workflowService']['unpauseActivity']>[0] & WorkflowRunOfActivity,
+    target: Parameters<PaymentOrders['client']['workflowService']['unpauseActivity']>[0] & PausedActivity,
     afterMs: number,
   ): Promise<void> {
     await sleep(afterMs);
@@ -126,29 +127,26 @@ export class Interference {
    * Wakes an activity whose time limit was over while it was paused, as docs/repairing.md says. The server forgets that limit,
    * so an activity whose worker died stays started for ever.
    */
-  async #wake({ namespace, execution, id, identity }: WorkflowRunOfActivity): Promise<void> {
-    const { workflowId, runId } = execution;
+  async #wake({ namespace, execution, id, identity }: PausedActivity): Promise<void> {
     for (;;) {
-      const { raw } = await this.#client.workflow.getHandle(workflowId, runId).describe();
+      const { raw } = await this.#client.workflow.getHandle(execution.workflowId, execution.runId).describe();
       const pending = raw.pendingActivities?.find(({ activityId }) => activityId === id);
       if (pending?.state !== STARTED) return;
-      const { startToCloseTimeout } = pending.activityOptions ?? {};
-      const overAtMs = msOf(pending.lastStartedTime) + msOf(startToCloseTimeout) + SURELY_OVER_MS;
-      if (Date.now() < overAtMs) {
-        await sleep(overAtMs - Date.now());
-        continue;
+      const startToCloseTimeout = pending.activityOptions?.startToCloseTimeout;
+      const limitMs = optionalTsToMs(startToCloseTimeout) ?? 0;
+      const leftMs = (optionalTsToMs(pending.lastStartedTime) ?? 0) + limitMs + SURELY_OVER_MS - Date.now();
+      if (leftMs <= 0) {
+        const changed = { activityOptions: { startToCloseTimeout }, updateMask: { paths: ['start_to_close_timeout'] } };
+        await this.#client.workflowService.updateActivityOptions({ namespace, execution, id, identity, ...changed });
+        this.#counts.set('wake', (this.#counts.get('wake') ?? 0) + 1);
+        return;
       }
-      await this.#client.workflowService.updateActivityOptions({
-        ...{ namespace, execution, id, identity },
-        ...{ activityOptions: { startToCloseTimeout }, updateMask: { paths: ['start_to_close_timeout'] } },
-      });
-      this.#counts.set('wake', (this.#counts.get('wake') ?? 0) + 1);
-      return;
+      await sleep(leftMs);
     }
   }
 }
 
-interface WorkflowRunOfActivity {
+interface PausedActivity {
   namespace: string;
   execution: WorkflowRun;
   id: string;
@@ -158,9 +156,6 @@ interface WorkflowRunOfActivity {
 const STARTED = proto.temporal.api.enums.v1.PendingActivityState.PENDING_ACTIVITY_STATE_STARTED;
 /** A server that is slow has noticed by then. */
 const SURELY_OVER_MS = 10_000;
-
-const msOf = (time: { seconds?: unknown; nanos?: number | null } | null | undefined): number =>
-  Number(time?.seconds ?? 0) * 1_000 + (time?.nanos ?? 0) / 1e6;
 
 /** Repeats a call while processes are killed, until it is done or its order or activity has ended. */
 async function untilDone(call: () => Promise<unknown>): Promise<void> {
@@ -183,7 +178,7 @@ const PASSING = new Set([1, 4, 8, 10, 13, 14, ...OVER]);
 const codeOf = (error: unknown): number | undefined => Object(error instanceof ServiceError ? error.cause : error).code;
 
 /** Returns true if the order or its activity has ended meanwhile. */
-const isOver = (error: unknown): boolean => OVER.has(codeOf(error) ?? -1);
+const isOver = (error: unknown): boolean => error instanceof WorkflowNotFoundError || OVER.has(codeOf(error) ?? -1);
 
 /** Throws what is neither an order that moved on nor a process that was killed. */
 function passing(error: unknown): void {
