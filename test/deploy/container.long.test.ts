@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readlink, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readlink, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -31,6 +31,17 @@ test('the image holds the built programs and bundles, and nothing that only buil
   for (const name of ['batches', 'audit']) {
     expect((await stat(inImage(`var/lib/payment-orders/${name}`))).mode & 0o777, name).toBe(0o700);
   }
+});
+
+test('its packages are those of this platform, without types and source maps', async () => {
+  const bytes = async (folder: string): Promise<number> => {
+    const entries = await readdir(folder, { withFileTypes: true, recursive: true });
+    const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+    const sizes = await Promise.all(files.map((file) => stat(file).then(({ size }) => size)));
+    return sizes.reduce((sum, size) => sum + size, 0);
+  };
+  expect(await readdir(inImage('app/node_modules/@temporalio/core-bridge/releases'))).toHaveLength(1);
+  expect((await bytes(inImage('app/node_modules'))) / 2 ** 20).toBeLessThan(150);
 });
 
 test('the command line is there by the name that pages tell', async () => {
