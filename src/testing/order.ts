@@ -1,8 +1,10 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import { echoDifferences } from '../contract/differences/echo.js';
 import { decimal, toAmount } from '../contract/money.js';
+import { searchAttribute } from '../contract/names.js';
 import type { OrderResult, RunInput } from '../contract/order/input-and-result.js';
 import type { Attention, OrderState, TakenDecision } from '../contract/order/messages.js';
+import { whatMoves } from '../contract/order/types.js';
 import type { Order, Rates } from '../contract/service-objects.js';
 import { type Conflict, type Seen, seenIn } from '../workflows/create/facts.js';
 import { attentionNow, decisionsOf } from '../workflows/order/decision.js';
@@ -56,6 +58,16 @@ export function stateOf(order: TestOrder): OrderState {
     ...(decisions.length > 0 && { decided: decisions }),
   };
 }
+
+/** Returns what lists show of an order with this status. */
+export const attributesOf = ({ type, input, order, attention }: TestOrder, status: string) => [
+  { key: searchAttribute.orderStatus, value: status },
+  { key: searchAttribute.needsAttention, value: attention !== undefined },
+  { key: searchAttribute.attentionReason, value: attention?.code ?? null },
+  { key: searchAttribute.attentionSince, value: attention ? new Date(attention.since) : null },
+  { key: searchAttribute.amount, value: attention ? whatMoves(type, input.order) : null },
+  { key: searchAttribute.orderUuid, value: order?.order_uuid ?? null },
+];
 
 /** An ending that waits for a decision. */
 export type TestQuestion = Extract<TestEnding, { parked: unknown }>;

@@ -3,7 +3,7 @@ import type { Standing } from '../client/standing.js';
 import { decidedBy, refusedText, sentWords } from '../contract/attention.js';
 import { describeFieldErrors, type FieldError, ORDER_UNRESOLVED, statusText } from '../contract/failures.js';
 import { maskWords } from '../contract/masking.js';
-import { CREATED_UPDATE, DECIDE_UPDATE, FINAL_UPDATE, followUpOrderId, searchAttribute } from '../contract/names.js';
+import { CREATED_UPDATE, DECIDE_UPDATE, FINAL_UPDATE, followUpOrderId } from '../contract/names.js';
 import {
   type CompensationResult,
   differenceOf,
@@ -12,7 +12,7 @@ import {
   type RunInput,
 } from '../contract/order/input-and-result.js';
 import type { Attention, Decision, OrderState, TakenDecision } from '../contract/order/messages.js';
-import { factsOf, type OrderType, orderTypeOf, whatMoves } from '../contract/order/types.js';
+import { factsOf, type OrderType, orderTypeOf } from '../contract/order/types.js';
 import type { FinalStatus, Order } from '../contract/service-objects.js';
 import { OTHER_RUN } from '../contract/signature.js';
 import { maskWallets } from '../contract/wallets.js';
@@ -27,6 +27,7 @@ import { beforeSend, lateness, notSent, type Terms } from './before-send.js';
 import { isDoubt, type TestEnding } from './endings.js';
 import { notInDouble } from './lacks.js';
 import {
+  attributesOf,
   conflictOver,
   markedOf,
   NOT_PARKED,
@@ -269,18 +270,11 @@ export abstract class TestOrders extends TestTemporal {
   #enter(order: TestOrder, phase: OrderState['phase'], waitingFor: string, question?: Question, status?: string): void {
     if (question || order.phase !== phase) order.revision += 1;
     Object.assign(order, { phase, waitingFor }, question && { attention: { ...question, since: timeNow() } });
-    const { run, type, input, attention } = order;
+    const { run, attention } = order;
     const shown = status ?? (phase === 'parked' || phase === 'uncertain' ? phase : 'open');
     const listed = `${shown} ${attention?.code ?? ''}`.trim();
     if (order.listed === listed) return;
     order.listed = listed;
-    this.show(run, [
-      { key: searchAttribute.orderStatus, value: shown },
-      { key: searchAttribute.needsAttention, value: attention !== undefined },
-      { key: searchAttribute.attentionReason, value: attention?.code ?? null },
-      { key: searchAttribute.attentionSince, value: attention ? new Date(attention.since) : null },
-      { key: searchAttribute.amount, value: attention ? whatMoves(type, input.order) : null },
-      { key: searchAttribute.orderUuid, value: order.order?.order_uuid ?? null },
-    ]);
+    this.show(run, attributesOf(order, shown));
   }
 }

@@ -203,12 +203,10 @@ export function settle(ledger: Ledger, { orderId, spends, mayBeUnpaid }: Settlem
   if (!spends) return;
   for (const [key, amount] of reserved.spends) add(ledger, key, atMs, amount, -1);
   for (const [key, amount] of spends) add(ledger, key, atMs, amount, 1);
-  for (const payee of mayBeUnpaid ? [] : payeesOf(spends)) ledger.paid[payee] = hourOf(atMs);
+  for (const [key] of mayBeUnpaid ? [] : spends) {
+    if (key.startsWith('# ')) ledger.paid[key.slice(2)] = hourOf(atMs);
+  }
 }
-
-/** Returns the payees whose number of payouts an order raises. */
-const payeesOf = (spends: readonly Spend[]): string[] =>
-  spends.flatMap(([key]) => (key.startsWith('# ') ? [key.slice(2)] : []));
 
 const SOONEST_CHECK_MS = 5_000;
 
@@ -218,18 +216,17 @@ const nextCheckMs = ({ atMs, checkedAtMs = atMs }: Reservation): number =>
 /** Returns the reserved orders whose end should be asked for, longest unasked first. */
 export function dueOrders(ledger: Ledger, nowMs: number, soon = false): string[] {
   const dueMs = (one: Reservation) => (soon ? (one.checkedAtMs ?? 0) : nextCheckMs(one));
-  const due = Object.entries(ledger.open)
+  return Object.entries(ledger.open)
     .filter(([, one]) => dueMs(one) <= nowMs)
     .sort(([, a], [, b]) => (a.checkedAtMs ?? 0) - (b.checkedAtMs ?? 0))
-    .slice(0, MOST_CHECKED);
-  return due.map(([orderId]) => orderId);
+    .slice(0, MOST_CHECKED)
+    .map(([orderId]) => orderId);
 }
 
 /** Returns when `dueOrders` has the next one; undefined without reservations. */
 export function nextDueMs({ open }: Ledger): number | undefined {
-  let next: number | undefined;
-  for (const one of Object.values(open)) next = Math.min(next ?? Number.POSITIVE_INFINITY, nextCheckMs(one));
-  return next;
+  const next = Object.values(open).reduce((least, one) => Math.min(least, nextCheckMs(one)), Number.POSITIVE_INFINITY);
+  return Number.isFinite(next) ? next : undefined;
 }
 
 /** Records that the end of these orders was asked for. */

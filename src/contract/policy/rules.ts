@@ -172,15 +172,11 @@ export function spendsOf({ orderId, amounts, payees }: Payout): Spend[] {
 }
 
 /** Adds up the spends of one key. */
-export function added(spends: readonly Spend[]): Spend[] {
-  return unique(spends.map(([key]) => key)).map((key) => {
-    const parts = spends.filter(([one]) => one === key);
-    return [
-      key,
-      parts.length === 1 ? (parts[0]?.[1] ?? '0') : toAmount(sum(parts.map(([, amount]) => decimal(amount)))),
-    ];
+export const added = (spends: readonly Spend[]): Spend[] =>
+  unique(spends.map(([key]) => key)).map((key) => {
+    const [first = '0', ...more] = spends.flatMap(([one, amount]) => (one === key ? [amount] : []));
+    return [key, more.length === 0 ? first : toAmount(sum([first, ...more].map(decimal)))];
   });
-}
 
 /** Breaches that need no sums, and the limits for the ledger by the name of their rule. */
 export interface Tested {
@@ -221,18 +217,15 @@ function aboutOf(rule: PolicyRule, test: Test): string {
   return 'key' in test ? test.key : '';
 }
 
-const digestOf = (rule: PolicyRule): string =>
-  createHash('sha256').update(JSON.stringify(rule)).digest('base64url').slice(0, 8);
-
 /** Returns a breach. Its terms are the whole rule, read only if asked for, and what it is about. */
 function breachOf(rule: PolicyRule, { says, amount }: Said, about: string): Breach {
-  const shown: { breach?: BreachEffect; approvers?: number } = rule;
-  const { breach: effect = 'park', approvers = 1 } = shown;
+  const { breach: effect = 'park', approvers = 1 }: { breach?: BreachEffect; approvers?: number } = rule;
   const needs = approvers > 1 ? `${says}, so ${approvers} persons must approve it` : says;
   return {
     ...{ rule: ruleName(rule), effect, says: needs, approvers, amount },
     get terms() {
-      return `${digestOf(rule)} ${about}`;
+      const digest = createHash('sha256').update(JSON.stringify(rule)).digest('base64url');
+      return `${digest.slice(0, 8)} ${about}`;
     },
   };
 }

@@ -16,22 +16,21 @@ import type {
 } from '../../contract/order/activities.js';
 import { ATTENTION_AFTER_MS, type Attention } from '../../contract/order/messages.js';
 import { stricter } from '../../contract/order/stricter.js';
-import {
-  ALARM,
-  answersWithin,
-  CREATE_TIMEOUT_MS,
-  failureOf,
-  readOnly,
-  SEND_TIMEOUT_MS,
-  watch,
-} from '../activity-calls.js';
+import { ALARM, answersWithin, failureOf, readOnly, watch } from '../activity-calls.js';
 import { record } from '../create/apply-outcome.js';
 import type { Doubt } from '../create/facts.js';
 import { isForeign } from '../interceptors.js';
 import { recordOf } from '../order/decision.js';
 import { close } from '../order/end.js';
 import { clearAttention, raiseAttention, showTurn } from '../order/show.js';
-import { answeredIn, mayHaveSent as mayHaveBeenSent, type OrderRun, recordPayers } from '../order/state.js';
+import {
+  answeredIn,
+  doubtOfReset,
+  doubtOfRestore,
+  mayHaveSent as mayHaveBeenSent,
+  type OrderRun,
+  recordPayers,
+} from '../order/state.js';
 import { handOver } from '../outbox.js';
 import {
   endSilence,
@@ -121,7 +120,9 @@ export function recordAnswer(run: OrderRun, answer: OrderAnswer, mayHaveSent = f
   run.strictest = stricter(run.strictest, answer);
   const before = answeredIn(run);
   run.answeredIn = answer.runId ?? before;
-  if (answer.restoredAtMs !== undefined) recordRestore(run, answer.restoredAtMs);
+  if (answer.restoredAtMs !== undefined && !run.order) {
+    record(run, { kind: 'doubted', doubt: doubtOfRestore(answer.restoredAtMs) });
+  }
   const isOurs = SHOWN.includes(answer.kind) && !answer.differences?.length;
   // The run before the reset may have sent since, wherever, and whatever this run asked first.
   const isAfterReset = run.answeredIn !== before && !isOurs && !run.order;
@@ -135,23 +136,6 @@ export function recordAnswer(run: OrderRun, answer: OrderAnswer, mayHaveSent = f
   run.outbox.receivers = answer.receivers ?? run.outbox.receivers;
   void handOver(run.outbox);
   if (answer.kind === 'absent') run.lastLookUp.statusSaid = answer.said;
-}
-
-/** Returns the doubt after a reset: the earlier run may have sent, and may have an attempt in flight. */
-export const doubtOfReset = (): Doubt => ({
-  cause: 'reset',
-  untilMs: Date.now() + CREATE_TIMEOUT_MS,
-  place: 'unknown',
-  said: 'the workflow was reset',
-});
-
-function recordRestore(run: OrderRun, restoredAtMs: number): void {
-  if (run.order) return;
-  const said = 'Temporal was restored, and an earlier create may not be shown yet';
-  // A request may have been in flight at the restore.
-  const untilMs = restoredAtMs + SEND_TIMEOUT_MS;
-  const doubt: Doubt = { cause: 'restored', untilMs, sinceMs: untilMs, place: 'asked', said };
-  record(run, { kind: 'doubted', doubt });
 }
 
 const BY_FOREIGNER = 'by something without the payload keys: find out who polls its task queue';

@@ -11,12 +11,12 @@ import type { CreateAnswer, CreateOrderInput, CreateVerdict, SendPermission } fr
 import type { SentTo } from '../../contract/order/sent-to.js';
 import { Refused } from '../../contract/refused.js';
 import { moneyMoving, SEND_TIMEOUT_MS, untilOver } from '../activity-calls.js';
-import { doubtOfReset, recordAnswer, untilServed } from '../ask/ask.js';
+import { recordAnswer, untilServed } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
 import { isForeign } from '../interceptors.js';
 import { close } from '../order/end.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
-import { isReset, type OrderRun } from '../order/state.js';
+import { doubtOfReset, isReset, type OrderRun } from '../order/state.js';
 import type { Outcome } from './apply-outcome.js';
 import { type Doubt, duplicateOrders, foreignOrder, wasEverInDoubt } from './facts.js';
 

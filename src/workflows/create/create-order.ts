@@ -3,12 +3,12 @@ import { type LookUpAnswer, windowOf } from '../../contract/order/activities.js'
 import { factsOf } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { answersWithin, SEND_TIMEOUT_MS, watch } from '../activity-calls.js';
-import { ask, askForReading, doubtOfReset, lookUp } from '../ask/ask.js';
+import { ask, askForReading, lookUp } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
 import { close, failureOf, startLookUpsAfterEnd } from '../order/end.js';
 import { emit } from '../order/events.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
-import { answeredIn, isReset, type OrderRun } from '../order/state.js';
+import { answeredIn, doubtOfReset, isReset, type OrderRun } from '../order/state.js';
 import { applyOutcome, record } from './apply-outcome.js';
 import { askPerson } from './ask-person.js';
 import { attemptCreate, delayHasPassed, latestSendIsOver } from './attempt.js';

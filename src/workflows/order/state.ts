@@ -17,7 +17,7 @@ import type { Strictest } from '../../contract/order/stricter.js';
 import { factsOf, type OrderType, type ReceivedType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
-import { SEND_TIMEOUT_MS } from '../activity-calls.js';
+import { CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS } from '../activity-calls.js';
 import type { Offer } from '../compensation/offers.js';
 import { type Candidate, type Doubt, type Facts, type Ours, openFacts, wasEverInDoubt } from '../create/facts.js';
 import { type Outbox, openOutbox } from '../outbox.js';
@@ -111,6 +111,21 @@ function firstDoubt(input: RunOptions | undefined): Doubt | undefined {
   if (input?.recovered) return { cause: 'recovered', untilMs, place, said: 'the order list showed this order' };
   if (!input?.sentUntil) return undefined;
   return { cause: 'earlierRun', untilMs, place, said: 'an earlier run of this order id may have sent it' };
+}
+
+/** Returns the doubt after a reset: the earlier run may have sent, and may have an attempt in flight. */
+export const doubtOfReset = (): Doubt => ({
+  cause: 'reset',
+  untilMs: Date.now() + CREATE_TIMEOUT_MS,
+  place: 'unknown',
+  said: 'the workflow was reset',
+});
+
+/** Returns the doubt after a restore of Temporal, at which a request may have been in flight. */
+export function doubtOfRestore(restoredAtMs: number): Doubt {
+  const untilMs = restoredAtMs + SEND_TIMEOUT_MS;
+  const said = 'Temporal was restored, and an earlier create may not be shown yet';
+  return { cause: 'restored', untilMs, sinceMs: untilMs, place: 'asked', said };
 }
 
 export function openReceivedRun(input: ReceivedDepositInput): OrderRun {
