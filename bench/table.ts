@@ -23,6 +23,8 @@ export interface Table {
   title: string;
   figures: readonly Figure[];
   rows: Row[];
+  /** A line for each figure, of medians alone: there are too many for columns. */
+  turned?: true;
   /** What went otherwise than it should, and what a reader must know. */
   notes?: string[];
 }
@@ -59,15 +61,24 @@ function cell(table: Table, row: Row, figure: Figure): string {
 
 const headOf = ({ title, unit }: Figure): string => (unit ? `${title}, ${unit}` : title);
 
+const grid = ([head = [], ...lines]: string[][]): string => {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...lines.map(line)].join('\n');
+};
+
 /** A table in Markdown: median (ratio to the row named) [smallest–largest]. */
 export function markdown(table: Table): string {
-  const { title, figures, rows, notes = [] } = table;
+  const { title, figures, rows, turned, notes = [] } = table;
+  if (turned) {
+    const medians = (figure: Figure) => rows.map((row) => shown(median(valuesOf(row, figure))));
+    const lines = figures.map((figure) => [headOf(figure), ...medians(figure)]);
+    return grid([[title, ...rows.map(({ name }) => name)], ...lines]);
+  }
   const compared = rows.some(({ against }) => against);
   const lines = rows.map((row) => {
     const cells = figures.map((figure) => cell(table, row, figure));
-    return `| ${[row.name, ...(compared ? [row.against ?? ''] : []), ...cells].join(' | ')} |`;
+    return [row.name, ...(compared ? [row.against ?? ''] : []), ...cells];
   });
   const head = [title, ...(compared ? ['ratios to'] : []), ...figures.map(headOf)];
-  const parts = [`| ${head.join(' | ')} |`, `|${'---|'.repeat(head.length)}`, ...lines];
-  return [...parts, ...(notes.length > 0 ? ['', ...notes.map((note) => `- ${note}`)] : [])].join('\n');
+  return [grid([head, ...lines]), ...(notes.length > 0 ? ['', ...notes.map((note) => `- ${note}`)] : [])].join('\n');
 }
