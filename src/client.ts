@@ -254,7 +254,7 @@ export class PaymentOrders {
   export(input: BookInput, { onProgress, ...wait }: ExportOptions = {}): AsyncGenerator<BookLine, void> {
     const period = accepted(checkedPeriod(input, Date.now()));
     const reads: BookReads = {
-      ours: () => callTemporal(this.#client, () => OurOrders.read(this.#client, period), wait),
+      ours: () => OurOrders.read(this.#client, period, wait),
       page: (query) => readService(this.#client, 'book', period.account, query, wait),
       balances: () => this.balances(period.account, wait),
     };

@@ -10,6 +10,8 @@ import {
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 
+type Change = (message: Buffer) => Uint8Array | Promise<Uint8Array>;
+
 /** Stands between a process and Temporal as a gateway does that knows who may do what. */
 export interface GrpcGate {
   address: string;
@@ -17,8 +19,8 @@ export interface GrpcGate {
   refusePolls(): void;
   /** From now on calls of this name go through, and their answers are lost. */
   loseAnswers(method: string): void;
-  /** From now on answers to calls of this name are changed, as protobuf messages. */
-  changeAnswers(method: string, change: (message: Buffer) => Uint8Array): void;
+  /** From now on answers to calls of this name are changed, as protobuf messages, or come later. */
+  changeAnswers(method: string, change: Change): void;
   close(): void;
 }
 
@@ -31,12 +33,12 @@ const handedOn = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'connection'));
 
 /** An answer of one message, in its frame: a byte for the compression and four for the length. */
-async function changed(answer: AsyncIterable<Buffer>, change: (message: Buffer) => Uint8Array): Promise<Buffer> {
+async function changed(answer: AsyncIterable<Buffer>, change: Change): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of answer) chunks.push(chunk);
   const frame = Buffer.concat(chunks);
   if (frame.length === 0) return frame;
-  const message = change(frame.subarray(5));
+  const message = await change(frame.subarray(5));
   const head = Buffer.alloc(5);
   head.writeUInt32BE(message.length, 1);
   return Buffer.concat([head, message]);
@@ -62,7 +64,7 @@ export async function openGrpcGate(target: string, { tls, apiKey }: GateOptions 
   const open = new Set<() => void>();
   let isRefusing = false;
   let losing: string | undefined;
-  const changes = new Map<string, (message: Buffer) => Uint8Array>();
+  const changes = new Map<string, Change>();
   const server = tls ? createSecureServer(tls) : createServer();
   server.on('session', (session) => void sessions.add(session));
   server.on('stream', (stream, headers) => {

@@ -14,8 +14,8 @@ const DEPLOY = fileURLToPath(new URL('../../deploy/temporal', import.meta.url));
 const NAMESPACE = 'default';
 const SERVICES = ['frontend', 'history', 'matching', 'worker'] as const;
 
-/** What only tests need beside deploy/temporal/dynamic-config.yaml: search attributes, too, are usable as soon as they are made. */
-const SETTINGS = { ...FOR_TESTS, 'system.forceSearchAttributesCacheRefreshOnRead': true };
+/** Search attributes are usable as soon as they are made. It ends with the start: each run of a list would cost a query more. */
+const AT_START = { ...FOR_TESTS, 'system.forceSearchAttributesCacheRefreshOnRead': true };
 
 type Ports = Record<(typeof SERVICES)[number], { grpc: number; membership: number }>;
 
@@ -45,6 +45,7 @@ async function startServer(folder: string, programs: string, port: number, log: 
   const address = `${HOST}:${port}`;
   const logFile = join(folder, 'temporal-server.log');
   const args = ['--root', folder, '--config', 'config', '--env', 'server', '--allow-no-auth', 'start'];
+  await writeSettings(folder, AT_START);
   const server = await launch(join(programs, 'temporal-server'), args, logFile);
   const release = endWithParent(server);
   const end = async (signal: NodeJS.Signals) => {
@@ -60,6 +61,7 @@ async function startServer(folder: string, programs: string, port: number, log: 
     const env = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: NAMESPACE };
     await Promise.race([setUp('set-up-namespace.sh', path, env), ended]);
     await waitUntilUsable(address, server);
+    await writeSettings(folder, FOR_TESTS);
   } catch (error) {
     await end('SIGKILL');
     const tail = (await readFile(logFile, 'utf8').catch(() => '')).slice(-3000);
@@ -86,12 +88,18 @@ async function drawPorts(wanted?: number): Promise<Ports> {
 
 /** JSON is YAML, too. */
 async function writeConfiguration(folder: string, postgres: PostgresCluster, ports: Ports): Promise<void> {
-  const dynamic = join(folder, 'dynamic-config.yaml');
-  const more = Object.entries(SETTINGS).map(([key, value]) => `${key}:\n  - value: ${JSON.stringify(value)}\n`);
-  await writeFile(dynamic, [await readFile(join(DEPLOY, 'dynamic-config.yaml'), 'utf8'), ...more].join(''));
   await mkdir(join(folder, 'config'), { recursive: true });
   const file = join(folder, 'config', 'server.yaml');
-  await writeFile(file, JSON.stringify(configuration(postgres, ports, dynamic), null, 2), { mode: 0o600 });
+  const content = configuration(postgres, ports, join(folder, SETTINGS_FILE));
+  await writeFile(file, JSON.stringify(content, null, 2), { mode: 0o600 });
+}
+
+const SETTINGS_FILE = 'dynamic-config.yaml';
+
+/** Writes what the server reads again every ten seconds: deploy/temporal/dynamic-config.yaml, and what only tests need. */
+async function writeSettings(folder: string, settings: Record<string, unknown>): Promise<void> {
+  const more = Object.entries(settings).map(([key, value]) => `${key}:\n  - value: ${JSON.stringify(value)}\n`);
+  await writeFile(join(folder, SETTINGS_FILE), (await readFile(join(DEPLOY, SETTINGS_FILE), 'utf8')) + more.join(''));
 }
 
 function configuration({ port, user, password }: PostgresCluster, ports: Ports, dynamicConfig: string) {

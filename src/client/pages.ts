@@ -9,6 +9,7 @@ import {
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
 import { quoted, RECONCILE_WORKFLOW } from '../contract/names.js';
 import { GRPC, grpcStatus } from '../temporal.js';
+import type { WaitOptions } from './bounded.js';
 import { InvalidInputError } from './errors.js';
 import { callTemporal } from './temporal-calls.js';
 
@@ -124,10 +125,18 @@ export async function firstPage(
   }
 }
 
+/** Yields all runs of a list. `wait` limits the read of each page: a long list takes its time. */
+export const allRuns = (client: Client, query: string, wait?: WaitOptions): AsyncGenerator<WorkflowExecutionInfo> =>
+  allItems<WorkflowExecutionInfo, Uint8Array>(async (token) => {
+    const read = () => readPage(client, { query, pageSize: MAX_PAGE, token }, () => false);
+    const { runs: items, token: cursor } = await callTemporal(client, read, wait);
+    return { items, ...(cursor && { cursor }) };
+  });
+
 /** Yields the items of all pages. `read` returns the page at a cursor; absent: the first one. */
-export async function* allItems<T>(
-  read: (cursor?: string) => Promise<{ items: T[]; cursor?: string }>,
-  from?: string,
+export async function* allItems<T, Cursor = string>(
+  read: (cursor?: Cursor) => Promise<{ items: T[]; cursor?: Cursor }>,
+  from?: Cursor,
 ): AsyncGenerator<T, void> {
   let cursor = from;
   do {

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { Client, Connection } from '@temporalio/client';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { openGrpcGate } from '../../scripts/temporal/grpc-gate.js';
 import { serviceTime } from '../../src/contract/reconcile/input.js';
+import { PaymentOrders } from '../../src/index.js';
 import { useLab } from '../support/lab.js';
 import { executions, startSteered } from '../workflows/compensation/parked-orders.fixture.js';
 import { bookOf } from './books.fixture.js';
@@ -43,4 +46,16 @@ test('an order that is open in the book of one period has its `order` line in th
   );
   expect(kinds).toEqual([['open'], ['order']]);
   expect([first.end, second.end]).toMatchObject([{ open: 1 }, { open: 0, orders: 1, differences: 0 }]);
+});
+
+test('a limit is that of one request: a book may take longer', async () => {
+  const slow = await openGrpcGate(lab.temporal.address);
+  onTestFinished(slow.close);
+  slow.changeAnswers('ListWorkflowExecutions', (message) => sleep(3_000, message));
+  const connection = await Connection.connect({ address: slow.address });
+  onTestFinished(() => connection.close());
+  const { dataConverter, namespace } = lab.temporal.client.options;
+  const orders = new PaymentOrders(new Client({ connection, dataConverter, namespace }));
+  const book = await bookOf(orders.export({ from: serviceTime(Date.now() - 1_000) }, { timeoutMs: 5_000 }));
+  expect(book.end).toMatchObject({ kind: 'end', missing: 0 });
 });

@@ -12,12 +12,12 @@ import type { OrderState } from '../../contract/order/messages.js';
 import { ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import type { Order } from '../../contract/service-objects.js';
 import { newestRuns } from '../batch/batch-rows.js';
+import type { WaitOptions } from '../bounded.js';
 import { type OrderListEntry, toEntry } from '../list-orders.js';
+import { allRuns } from '../pages.js';
 import { describeRun, standingOf } from '../standing.js';
 import { callTemporal } from '../temporal-calls.js';
 
-/** Maximum runs per request. */
-const PAGE_SIZE = 1_000;
 const IDS_AT_ONCE = 500;
 
 /** An order that changed after its end. `original`: as its run reported it; absent = no order. */
@@ -46,31 +46,37 @@ export class OurOrders {
   private constructor(
     private readonly client: Client,
     private readonly account: string,
+    private readonly wait: WaitOptions | undefined,
   ) {}
 
-  /** Lists the runs that were open in the period or ended shortly before it, and later changes. */
-  static async read(client: Client, { account, fromMs, toMs }: BookPeriod): Promise<OurOrders> {
-    const ours = new OurOrders(client, account);
+  /**
+   * Lists the runs that were open in the period or ended shortly before it, and later changes.
+   * `wait` limits each request, as their number has no limit.
+   */
+  static async read(client: Client, { account, fromMs, toMs }: BookPeriod, wait?: WaitOptions): Promise<OurOrders> {
+    const ours = new OurOrders(client, account, wait);
     const time = (ms: number) => quoted(new Date(ms).toISOString());
     const since = `(ExecutionStatus = 'Running' OR CloseTime >= ${time(fromMs - ZONE_SLACK_MS)})`;
     const of = (prefix: string) =>
       `(WorkflowId STARTS_WITH ${quoted(`${prefix}order:${account}:`)} OR WorkflowId STARTS_WITH ${quoted(`${prefix}received:${account}:`)})`;
-    await callTemporal(client, async () => {
-      const query = `${of('')} AND ${since} AND StartTime < ${time(toMs + 2 * ZONE_SLACK_MS)}`;
-      for await (const info of client.workflow.list({ query, pageSize: PAGE_SIZE })) ours.#take(toEntry(info));
-      // A run that asked nobody has no status.
-      const changes = `${of('after-end:')} AND ${since} AND ${searchAttribute.orderStatus.name} IS NOT NULL`;
-      for await (const run of client.workflow.list({ query: changes, pageSize: PAGE_SIZE })) {
-        const about = parseAfterEndWorkflowId(run.workflowId);
-        if (!about || ours.changed.has(about.orderId) || !(await hasAskedAboutChange(client, run))) continue;
-        const standing = await standingOf(client, await describeRun(client, about.ended));
-        // Without a readable end, only the balance changes show what changed.
-        if (!['completed', 'noOrder', 'unresolved'].includes(standing.kind)) continue;
-        const original = standing.kind === 'completed' ? { original: standing.result.order } : {};
-        ours.changed.set(about.orderId, { atMs: run.startTime.getTime(), ...original });
-      }
-    });
+    const query = `${of('')} AND ${since} AND StartTime < ${time(toMs + 2 * ZONE_SLACK_MS)}`;
+    for await (const info of allRuns(client, query, wait)) ours.#take(toEntry(info));
+    // A run that asked nobody has no status.
+    const changes = `${of('after-end:')} AND ${since} AND ${searchAttribute.orderStatus.name} IS NOT NULL`;
+    for await (const run of allRuns(client, changes, wait)) {
+      await callTemporal(client, () => ours.#takeChange(run), wait);
+    }
     return ours;
+  }
+
+  async #takeChange(run: WorkflowExecutionInfo): Promise<void> {
+    const about = parseAfterEndWorkflowId(run.workflowId);
+    if (!about || this.changed.has(about.orderId) || !(await hasAskedAboutChange(this.client, run))) return;
+    const standing = await standingOf(this.client, await describeRun(this.client, about.ended));
+    // Without a readable end, only the balance changes show what changed.
+    if (!['completed', 'noOrder', 'unresolved'].includes(standing.kind)) return;
+    const original = standing.kind === 'completed' ? { original: standing.result.order } : {};
+    this.changed.set(about.orderId, { atMs: run.startTime.getTime(), ...original });
   }
 
   #take(entry: OrderListEntry | undefined): void {
@@ -102,7 +108,8 @@ export class OurOrders {
     const ids = [...new Set(orderIds)].filter((id) => id !== '' && !this.#byId.has(id));
     for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
       const some = ids.slice(at, at + IDS_AT_ONCE).map((id) => orderWorkflowId(this.account, id));
-      for (const info of (await newestRuns(this.client, some)).values()) this.#take(toEntry(info));
+      const newest = await callTemporal(this.client, () => newestRuns(this.client, some), this.wait);
+      for (const info of newest.values()) this.#take(toEntry(info));
     }
   }
 }
