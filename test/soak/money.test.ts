@@ -9,9 +9,11 @@ import { newFolder } from '../support/batch-files.js';
 
 const folder = newFolder(afterAll);
 let book: object[] = [];
+let status = 200;
 const asked: string[] = [];
 const api = createServer((request, response) => {
   asked.push(request.url ?? '');
+  response.statusCode = status;
   response.end(book.map((line) => `${JSON.stringify(line)}\n`).join(''));
 });
 const apiUrl = () => `http://127.0.0.1:${(api.address() as { port: number }).port}`;
@@ -33,6 +35,18 @@ test('books follow each other without a gap, and their sums must make the ledger
   expect(last?.get('from')).toBe(first?.get('to'));
   expect(last?.has('to')).toBe(false);
   expect(await readdir(join(folder, 'books'))).toEqual(['book-1.ndjson', 'book-2.ndjson']);
+});
+
+test('a book that the API refuses is a finding, and the next one has its time', async () => {
+  const books = new Books(apiUrl(), join(folder, 'refused'), { btc: '1' });
+  status = 503;
+  await books.export();
+  status = 200;
+  book = [sum('-0.25'), END];
+  await books.close({ btc: '0.75' });
+  expect(books.findings.map(({ text }) => text)).toEqual([expect.stringMatching(/^no book from /)]);
+  const [refused, next] = asked.slice(-2).map((url) => new URL(url, apiUrl()).searchParams.get('from'));
+  expect(next).toBe(refused);
 });
 
 test('a digit too much, a missing order, a difference and a cut book are findings', async () => {
