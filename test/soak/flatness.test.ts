@@ -46,7 +46,7 @@ const GROWING: [name: string, change: (sample: Sample, hours: number) => Partial
     }),
   ],
   [
-    'descriptors of the worker',
+    'worker, descriptors',
     ({ processes }, hours) => ({
       processes: { ...processes, 'worker-3': { memory: 250, descriptors: 40 + 60 * hours } },
     }),
@@ -64,5 +64,5 @@ test.each(GROWING)('a growing series is named: %s', (name, change) => {
 
 test('a figure that was not measured at the end is a finding', () => {
   const cut = run((_, hours) => (hours >= 5 / 6 ? { answerMs: [] } : {}));
-  expect(findings(cut)).toEqual(['not flat: start to first answer, p50', 'not flat: p95', 'not flat: p99']);
+  expect(findings(cut)).toEqual(['p50', 'p95', 'p99'].map((name) => `not flat: start to first answer, ${name}`));
 });
