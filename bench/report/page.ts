@@ -20,7 +20,9 @@ export function filledPage(page: string, { runs }: Report, charts?: string): str
     const end = rest?.indexOf(CLOSING) ?? -1;
     if (before === undefined || rest === undefined || end < 0) throw new Error(`the page has no ${opening(table.id)}`);
     const picture = charts === undefined ? [] : [`![${table.title}](${charts}/${table.id}.svg)`, ''];
-    const news = Object.fromEntries(Object.entries(facts).filter(([name, value]) => told[name] !== value));
+    // Another set-up is told whole, so that a run which is shown alone reads the same.
+    const isOther = told.temporal !== facts.temporal;
+    const news = Object.fromEntries(Object.entries(facts).filter(([name, value]) => isOther || told[name] !== value));
     const below = Object.keys(news).length > 0 ? [`<sub>${factsLine(news)}</sub>`, ''] : [];
     const lines = [opening(table.id), '', ...picture, markdown(table), '', ...below, ''];
     text = before + lines.join('\n') + rest.slice(end);
