@@ -2,7 +2,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { preparePostgresTemporal } from './temporal/postgres-server.js';
+import { NEW_NAMESPACES, preparePostgresTemporal } from './temporal/postgres-server.js';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 const stopped = new Promise<void>((resolve) => {
@@ -18,7 +18,7 @@ const stopped = new Promise<void>((resolve) => {
 const folder = await mkdtemp(join(tmpdir(), 'payment-orders-postgres-'));
 // PostgreSQL's own user has to come through; what is secret in it has modes of its own.
 await chmod(folder, 0o711);
-const temporal = await preparePostgresTemporal(folder, log);
+const temporal = await preparePostgresTemporal(folder, log, NEW_NAMESPACES);
 try {
   const server = await temporal.start();
   process.stdout.write(`export TEMPORAL_ADDRESS=${server.address} TEMPORAL_NAMESPACE=${server.namespace}\n`);

@@ -14,16 +14,20 @@ const DEPLOY = fileURLToPath(new URL('../../deploy/temporal', import.meta.url));
 const NAMESPACE = 'default';
 const SERVICES = ['frontend', 'history', 'matching', 'worker'] as const;
 
-/** Search attributes are usable as soon as they are made. It ends with the start: each run of a list would cost a query more. */
-const AT_START = { ...FOR_TESTS, 'system.forceSearchAttributesCacheRefreshOnRead': true };
+/** Search attributes are usable as soon as they are made, in new namespaces, too; but each run of a list costs a query more. */
+export const NEW_NAMESPACES = { ...FOR_TESTS, 'system.forceSearchAttributesCacheRefreshOnRead': true };
 
 type Ports = Record<(typeof SERVICES)[number], { grpc: number; membership: number }>;
 
 /** Temporal on a PostgreSQL of its own: `start` runs the server, again after a crash, on the same data and port. */
 export type PostgresTemporal = { start(): Promise<DevServer>; stop(): Promise<void> };
 
-/** Makes the databases in `folder` as deploy/ does it for an installation; a port is drawn when none is given. */
-export async function preparePostgresTemporal(folder: string, log: Log, port?: number): Promise<PostgresTemporal> {
+/** Makes the databases in `folder` as deploy/ does it for an installation. `settings`: of the server once it is set up. */
+export async function preparePostgresTemporal(
+  folder: string,
+  log: Log,
+  settings: Record<string, unknown> = FOR_TESTS,
+): Promise<PostgresTemporal> {
   const programs = await findTemporalServer(log);
   log('making the databases');
   const postgres = await startPostgres(join(folder, 'postgres'));
@@ -32,20 +36,28 @@ export async function preparePostgresTemporal(folder: string, log: Log, port?: n
       ...{ SQL_HOST: HOST, SQL_PORT: `${postgres.port}` },
       ...{ SQL_USER: postgres.user, SQL_PASSWORD: postgres.password },
     });
-    const ports = await drawPorts(port);
+    const ports = await drawPorts();
     await writeConfiguration(folder, postgres, ports);
-    return { start: () => startServer(folder, programs, ports.frontend.grpc, log), stop: postgres.stop };
+    const start = () => startServer({ folder, programs, settings, log }, ports.frontend.grpc);
+    return { start, stop: postgres.stop };
   } catch (error) {
     await postgres.stop();
     throw error;
   }
 }
 
-async function startServer(folder: string, programs: string, port: number, log: Log): Promise<DevServer> {
+interface Installation {
+  folder: string;
+  programs: string;
+  settings: Record<string, unknown>;
+  log: Log;
+}
+
+async function startServer({ folder, programs, settings, log }: Installation, port: number): Promise<DevServer> {
   const address = `${HOST}:${port}`;
   const logFile = join(folder, 'temporal-server.log');
   const args = ['--root', folder, '--config', 'config', '--env', 'server', '--allow-no-auth', 'start'];
-  await writeSettings(folder, AT_START);
+  await writeSettings(folder, NEW_NAMESPACES);
   const server = await launch(join(programs, 'temporal-server'), args, logFile);
   const release = endWithParent(server);
   const end = async (signal: NodeJS.Signals) => {
@@ -61,7 +73,7 @@ async function startServer(folder: string, programs: string, port: number, log: 
     const env = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: NAMESPACE };
     await Promise.race([setUp('set-up-namespace.sh', path, env), ended]);
     await waitUntilUsable(address, server);
-    await writeSettings(folder, FOR_TESTS);
+    await writeSettings(folder, settings);
   } catch (error) {
     await end('SIGKILL');
     const tail = (await readFile(logFile, 'utf8').catch(() => '')).slice(-3000);
@@ -77,11 +89,10 @@ async function setUp(script: string, programs: string, env: Record<string, strin
 }
 
 /** The server keeps its ports in PostgreSQL as `smallint`: 32768 and above stop it at start. `freePort` stays below. */
-async function drawPorts(wanted?: number): Promise<Ports> {
+async function drawPorts(): Promise<Ports> {
   const ports: [string, Ports['frontend']][] = [];
   for (const name of SERVICES) {
-    const grpc = await freePort(name === 'frontend' ? wanted : undefined);
-    ports.push([name, { grpc, membership: await freePort() }]);
+    ports.push([name, { grpc: await freePort(), membership: await freePort() }]);
   }
   return Object.fromEntries(ports) as Ports;
 }
