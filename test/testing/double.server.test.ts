@@ -391,8 +391,15 @@ describe.concurrent('the double does as the library on a server:', () => {
         terminate: async () =>
           void (await orders.client.workflow.getHandle('order:default:open').terminate('by mistake')),
         result: () => handle.result(),
-        stopped: async () =>
-          (await orders.list({ status: 'terminated' })).orders.filter(({ orderId }) => orderId === 'open'),
+        // Temporal lists an end some time after it.
+        stopped: async () => {
+          for (;;) {
+            const { orders: all } = await orders.list({ status: 'terminated' });
+            const found = all.filter(({ orderId }) => orderId === 'open');
+            if (found.length > 0) return found;
+            await sleep(50);
+          }
+        },
       };
     },
   );
