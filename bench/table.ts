@@ -61,24 +61,26 @@ function cell(table: Table, row: Row, figure: Figure): string {
 
 const headOf = ({ title, unit }: Figure): string => (unit ? `${title}, ${unit}` : title);
 
-const grid = ([head = [], ...lines]: string[][]): string => {
-  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), `|${'---|'.repeat(head.length)}`, ...lines.map(line)].join('\n');
-};
+/** The lines of a table: its head, then a line for each row or, if it is turned, for each figure. */
+function linesOf(table: Table): string[][] {
+  const { title, figures, rows, turned } = table;
+  if (turned) {
+    const medians = (figure: Figure) => rows.map((row) => shown(median(valuesOf(row, figure))));
+    return [[title, ...rows.map(({ name }) => name)], ...figures.map((figure) => [headOf(figure), ...medians(figure)])];
+  }
+  const compared = rows.some(({ against }) => against);
+  const named = (name: string, against: string) => (compared ? [name, against] : [name]);
+  return [
+    [...named(title, 'ratios to'), ...figures.map(headOf)],
+    ...rows.map((row) => [...named(row.name, row.against ?? ''), ...figures.map((figure) => cell(table, row, figure))]),
+  ];
+}
 
 /** A table in Markdown: median (ratio to the row named) [smallest–largest]. */
 export function markdown(table: Table): string {
-  const { title, figures, rows, turned, notes = [] } = table;
-  if (turned) {
-    const medians = (figure: Figure) => rows.map((row) => shown(median(valuesOf(row, figure))));
-    const lines = figures.map((figure) => [headOf(figure), ...medians(figure)]);
-    return grid([[title, ...rows.map(({ name }) => name)], ...lines]);
-  }
-  const compared = rows.some(({ against }) => against);
-  const lines = rows.map((row) => {
-    const cells = figures.map((figure) => cell(table, row, figure));
-    return [row.name, ...(compared ? [row.against ?? ''] : []), ...cells];
-  });
-  const head = [title, ...(compared ? ['ratios to'] : []), ...figures.map(headOf)];
-  return [grid([head, ...lines]), ...(notes.length > 0 ? ['', ...notes.map((note) => `- ${note}`)] : [])].join('\n');
+  const [head = [], ...lines] = linesOf(table);
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+  const notes = (table.notes ?? []).map((note) => `- ${note}`);
+  const parts = [line(head), `|${'---|'.repeat(head.length)}`, ...lines.map(line)];
+  return [...parts, ...(notes.length > 0 ? ['', ...notes] : [])].join('\n');
 }
