@@ -16,9 +16,8 @@ import { addChanges, quietBalance, spelled, trailOf } from '../../contract/recon
 import type { BalanceBook } from '../../contract/reconcile/days.js';
 import { dateTimeMs, serviceTime, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import { type BalanceChange, type Balances, isFinal } from '../../contract/service-objects.js';
-import type { OrderListEntry } from '../list-orders.js';
 import { linesOf } from './order-lines.js';
-import type { OurOrders } from './our-orders.js';
+import type { BookRun, OurOrders } from './our-orders.js';
 
 /** Sums the balance changes of a period, and compares them with the balances around it. */
 export class Sums {
@@ -152,7 +151,7 @@ class Book {
 
   /** Reads orders that the list by dates lacks, and names those that the service does not show. */
   async *#unseen(): AsyncGenerator<BookItem[]> {
-    const isUnseen = ({ orderId, orderUuid = '' }: Pick<OrderListEntry, 'orderId' | 'orderUuid'>) =>
+    const isUnseen = ({ orderId, orderUuid = '' }: Pick<BookRun, 'orderId' | 'orderUuid'>) =>
       !this.#seen.has(orderId) && !this.#seen.has(orderUuid);
     const runs = this.ours.all().filter((run) => run.status !== 'none' && isUnseen(run));
     const changed = [...this.ours.changed].filter(([orderId]) => isUnseen({ orderId }));
@@ -182,7 +181,7 @@ class Book {
     return { ...page, items };
   }
 
-  #missRun({ orderId, orderUuid, reference, status = 'open', closedAt }: OrderListEntry): void {
+  #missRun({ orderId, orderUuid, reference, status = 'open', closedAt }: BookRun): void {
     const ended = isFinal(status) ? `ended as ${status}` : `was closed as ${status}`;
     this.#miss(closedAt?.getTime() ?? 0, {
       ...{ order_id: orderId, order_uuid: orderUuid, reference },

@@ -2,8 +2,7 @@ import type { BookFollowUp, BookItem, OrderLine } from '../../contract/books/boo
 import { decimalOrZero, toAmount } from '../../contract/money.js';
 import { FINAL_AMOUNTS } from '../../contract/order/after-end.js';
 import { isFinal } from '../../contract/service-objects.js';
-import type { OrderListEntry } from '../list-orders.js';
-import type { ChangedOrder } from './our-orders.js';
+import type { BookRun, ChangedOrder } from './our-orders.js';
 
 /** Period in the service's format; `to` is excluded. */
 export interface ServicePeriod {
@@ -14,7 +13,7 @@ export interface ServicePeriod {
 /** Facts about an order that the service's list lacks. */
 export interface OrderContext {
   account: string;
-  entry: OrderListEntry | undefined;
+  entry: BookRun | undefined;
   changed: ChangedOrder | undefined;
   followUps: BookFollowUp[];
 }

@@ -27,6 +27,9 @@ export interface ChangedOrder {
   atMs: number;
 }
 
+/** What a book needs of a run: it keeps one for each order. */
+export type BookRun = Pick<OrderListEntry, 'orderId' | 'orderUuid' | 'reference' | 'status' | 'startedAt' | 'closedAt'>;
+
 /** Returns true for a look-up after the end that asks, or asked, a person about a change. */
 async function hasAskedAboutChange(client: Client, run: WorkflowExecutionInfo): Promise<boolean> {
   const code: OrderAttention = 'changed-after-end';
@@ -39,7 +42,7 @@ async function hasAskedAboutChange(client: Client, run: WorkflowExecutionInfo): 
 
 /** Orders of ours that may belong to a book, as Temporal shows them. */
 export class OurOrders {
-  readonly #byId = new Map<string, OrderListEntry>();
+  readonly #byId = new Map<string, BookRun>();
   readonly #followUps = new Map<string, string[]>();
   readonly changed = new Map<string, ChangedOrder>();
 
@@ -82,13 +85,14 @@ export class OurOrders {
   #take(entry: OrderListEntry | undefined): void {
     const known = entry && this.#byId.get(entry.orderId);
     if (!entry || (known && known.startedAt > entry.startedAt)) return;
-    this.#byId.set(entry.orderId, entry);
-    const extended = known ? undefined : /^(.+)\.r\d+$/.exec(entry.orderId)?.[1];
-    if (extended) this.#followUps.set(extended, [...(this.#followUps.get(extended) ?? []), entry.orderId].sort());
+    const { orderId, orderUuid, reference, status, startedAt, closedAt } = entry;
+    this.#byId.set(orderId, { orderId, orderUuid, reference, status, startedAt, closedAt });
+    const extended = known ? undefined : /^(.+)\.r\d+$/.exec(orderId)?.[1];
+    if (extended) this.#followUps.set(extended, [...(this.#followUps.get(extended) ?? []), orderId].sort());
   }
 
   /** All runs that were listed at the start. */
-  all = (): OrderListEntry[] => [...this.#byId.values()];
+  all = (): BookRun[] => [...this.#byId.values()];
 
   /** Returns the run of an order, by its id or as a receipt. */
   of = ({ user_order_id: id, order_uuid: uuid }: Pick<Order, 'user_order_id' | 'order_uuid'>) =>
