@@ -17,10 +17,8 @@ reachable() { temporal operator cluster health >/dev/null; }
 persist reachable
 
 namespace=${TEMPORAL_NAMESPACE:-default}
-# Closed orders guard their ids for as long as they are kept.
+# Closed orders guard their ids for as long as they are kept: whoever made it longer keeps that.
 temporal operator namespace create --namespace "$namespace" --retention 30d >/dev/null 2>&1 || true
-retention() { temporal operator namespace update --namespace "$namespace" --retention "${RETENTION:-30d}" >/dev/null; }
-persist retention
 
 # A file beside this one names them, one `<name> <type>` in each line.
 while read -r name type; do

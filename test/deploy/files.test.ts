@@ -27,6 +27,13 @@ test('settings of Kubernetes, compose and systemd are such as their programs kno
   }
 });
 
+test('the command line of the runbook takes nothing plain where the units do not', async () => {
+  const [systemd = ''] = (await read('../docs/runbook.md')).split('\n').filter((line) => line.includes('systemd-run'));
+  for (const setting of (await read('systemd/payment-orders-worker.service')).matchAll(/PAYLOAD_ENCRYPTION=\w+/g)) {
+    expect(systemd).toContain(setting[0]);
+  }
+});
+
 test('the namespace gets the search attributes that the product needs, by their types', async () => {
   const spelt = Object.entries(SEARCH_ATTRIBUTES).map(
     ([name, type]) => `${name} ${type[0]}${type.slice(1).toLowerCase()}`,
