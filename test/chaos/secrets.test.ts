@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { planBatch } from '../../chaos/batch.js';
 import { CANARY_KINDS, canary } from '../../chaos/canaries.js';
@@ -105,4 +105,10 @@ test('what lies across two pieces of a large file is found', async () => {
   const file = await fileWith('.'.repeat(8 * 1024 * 1024 - 5), SECRETS.tokenKey);
   const found = await scanner.foundInFile(file);
   expect(leaksAmong(file, found, 'orders')).toEqual([{ place: file, what: 'CALLBACK_TOKEN_KEY' }]);
+});
+
+test('a file that its database has removed meanwhile holds nothing; what cannot be read fails', async () => {
+  const file = await fileWith('text', SECRETS.tokenKey);
+  expect(await scanner.foundInFile(`${file}.gone`)).toEqual([]);
+  await expect(scanner.foundInFile(dirname(file))).rejects.toThrow('EISDIR');
 });
