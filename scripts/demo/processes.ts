@@ -6,7 +6,7 @@ import { endProcess } from '../temporal/dev-server.js';
 import { programOf } from '../temporal/program-of.js';
 import { endWithParent } from '../temporal/watchdog.js';
 
-const READY_WITHIN_MS = 90_000;
+const READY_WITHIN_MS = 180_000;
 /** Kept of what a process printed, to be shown when it ends without being asked to. */
 const TAIL_LINES = 15;
 
@@ -37,7 +37,7 @@ export async function startProcess(name: string, source: string, env: Record<str
     throw new Error(`${name} ended by itself (${signal ?? `exit ${exitCode}`})\n${tail.join('\n')}`);
   });
   failed.catch(() => undefined);
-  const ready = await Promise.race([readyLine(child.stdout, keep), failed, tooSlow(name)]);
+  const ready = await Promise.race([readyLine(child.stdout, keep), failed, tooSlow(name, tail)]);
   return {
     name,
     ready,
@@ -58,7 +58,7 @@ function readyLine(stdout: Readable, keep: (line: string) => void): Promise<stri
   });
 }
 
-async function tooSlow(name: string): Promise<never> {
+async function tooSlow(name: string, tail: readonly string[]): Promise<never> {
   await new Promise((resolve) => setTimeout(resolve, READY_WITHIN_MS).unref());
-  throw new Error(`${name} was not ready within ${READY_WITHIN_MS / 1000} s`);
+  throw new Error(`${name} was not ready within ${READY_WITHIN_MS / 1000} s\n${tail.join('\n')}`);
 }

@@ -80,7 +80,9 @@ async function follow(batch: BatchHandle, log: (line: string) => void): Promise<
   });
   result.catch(() => undefined);
   while (!ended) {
-    log(batchLine(await batch.state()));
+    // A busy machine may not answer in time.
+    const state = await batch.state().catch(() => undefined);
+    if (state) log(batchLine(state));
     await Promise.race([sleep(1_500), result]);
   }
   return result;
@@ -94,7 +96,9 @@ async function executedTimes(adminUrl: string, plan: string): Promise<number[]> 
 
 function differences({ outcomes, report }: BatchResult, executed: readonly number[]): string[] {
   return [
-    ...(outcomes.completed === BATCH_ROWS ? [] : [`${outcomes.completed} of ${BATCH_ROWS} rows completed`]),
+    ...(outcomes.completed === BATCH_ROWS
+      ? []
+      : [`${outcomes.completed} of ${BATCH_ROWS} rows completed, the others as the report says`]),
     ...(executed.length === BATCH_ROWS && executed.every((times) => times === 1)
       ? []
       : [
