@@ -20,7 +20,7 @@ import { RECONCILE_SCENARIOS } from './replay/reconcile-scenarios.js';
 import { SCENARIOS, type Scenario } from './replay/scenarios.js';
 import { scheduledBatchScenarios } from './replay/scheduled-batch-scenarios.js';
 import { SIGNED_SCENARIOS, writeApprovers } from './replay/signed-scenarios.js';
-import { STOP_SCENARIOS } from './replay/stop-scenarios.js';
+import { QUEUE_SCENARIOS, STOP_SCENARIOS } from './replay/stop-scenarios.js';
 
 /** How the ids of follow-ups end, and their files' names. */
 const FOLLOW_UPS = [
@@ -78,6 +78,7 @@ const all = [
   ...scheduledBatchScenarios(batchDir),
 ];
 await recordMissing(all, {});
+await recordMissing(QUEUE_SCENARIOS, { PAYMENT_REQUESTS_PER_SECOND: '1' });
 await recordMissing(SIGNED_SCENARIOS, { APPROVERS_FILE: await writeApprovers(batchDir) });
 await recordMissing(POLICY_SCENARIOS, { POLICY_FILE: await writePolicy(batchDir) });
 const receiver = await startReceiverOfEvents(batchDir);

@@ -1,11 +1,13 @@
 /**
  * `npm run version`: raises the version by the changes in `.changeset`, moves their texts into CHANGELOG.md and gives
- * `test/replay/histories/next` the version's name. `--notes` prints what CHANGELOG.md says of the present version.
+ * `test/replay/histories/next` the version's name, and keeps the fields of what it writes. `--notes` prints what
+ * CHANGELOG.md says of the present version.
  */
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { entriesOf, notesOf, withVersion } from './changelog.js';
+import { writeFields } from './replay/fields.js';
 import { HISTORIES_FOLDER, NEXT } from './replay/files.js';
 
 const FOLDER = '.changeset';
@@ -27,4 +29,5 @@ if (process.argv.includes('--notes')) {
   writeFileSync(LOG, withVersion(readFileSync(LOG, 'utf8'), version(), day, entries));
   const next = join(HISTORIES_FOLDER, NEXT);
   if (existsSync(next)) renameSync(next, join(HISTORIES_FOLDER, version()));
+  await writeFields(version());
 }

@@ -8,7 +8,7 @@ export const REMAINDER_MUTANTS: readonly Mutant[] = [
   {
     name: 'an accepted order that is not read again',
     file: 'src/workflows/compensation/compensate.ts',
-    find: 'readsWhenAsked() ? await readBeforeEnd(run, assessment) : assessment',
+    find: 'await readBeforeEnd(run, assessment)',
     replacement: 'assessment',
     test: {
       file: 'test/workflows/compensation/read-when-asked.server.test.ts',

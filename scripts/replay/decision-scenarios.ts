@@ -177,7 +177,7 @@ export const DECISION_SCENARIOS: Scenario[] = [
     order: { ...SEVERAL_CARDS, amount: '12.50' },
     options: { compensation: 'finish' },
     decisions: [
-      ['wallet_details', { action: 'finish', wallet_details: [{ amount: '4.5', wallet: '5555555555554444' }] }],
+      ['several cards', { action: 'finish', wallet_details: [{ amount: '4.5', wallet: '5555555555554444' }] }],
       ['the follow-up <id>.r1 ended completed', { action: 'accept' }],
     ],
   }),

@@ -7,6 +7,9 @@ import { decideWhenParked, input, type Scenario } from './scenarios.js';
 const ACCOUNT = 'default';
 const RECORDED = { by: 'operator', reason: 'recorded' };
 
+/** Orders whose creates have their turns first. */
+const BEFORE_IT = 12;
+
 /** A worker may send for this time after a stop. */
 const STOPPED_AFTER_MS = 2_000;
 
@@ -43,6 +46,25 @@ export const STOP_SCENARIOS: readonly Scenario[] = [
       const stop = installation.client.workflow.getHandle(accountStopWorkflowId(ACCOUNT));
       await stop.result();
       return stop.workflowId;
+    },
+  },
+];
+
+/** At one request a second: an order that is held while its create waits for its turn, and released. */
+export const QUEUE_SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'held-in-queue',
+    alone: true,
+    run: async ({ orders }) => {
+      const names = Array.from({ length: BEFORE_IT }, (_, index) => `held-in-queue-before-${index + 1}`);
+      for (const name of names) await orders.start('withdraw', input('withdraw', name));
+      const handle = await orders.start('withdraw', input('withdraw', 'held-in-queue'));
+      await handle.hold(RECORDED);
+      await decideWhenParked('release')(handle);
+      // A worker may have had the create, and no later order shows that the service lacks it.
+      await decideWhenParked('resend')(handle);
+      await handle.result();
+      return handle.workflowId;
     },
   },
 ];

@@ -27,7 +27,7 @@ export interface ChangedOrder {
   atMs: number;
 }
 
-/** What a book needs of a run: it keeps one for each order. */
+/** Facts of a run that a book needs. It keeps them for each order. */
 export type BookRun = Pick<OrderListEntry, 'orderId' | 'orderUuid' | 'reference' | 'status' | 'startedAt' | 'closedAt'>;
 
 /** Returns true for a look-up after the end that asks, or asked, a person about a change. */

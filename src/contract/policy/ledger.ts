@@ -76,7 +76,7 @@ export interface Ledger {
   open: Record<string, Reservation>;
   /** Payees that were paid, with the hour of the last payment. */
   paid: Record<string, number>;
-  /** Digest of the key of its hashes; '' if it has none. Absent in a state of version 0.1.0. */
+  /** Digest of the key of its hashes; '' if it has none. Absent in a new ledger. */
   payeeKey?: string;
   /** Figures of payees up to this time are incomplete. */
   payeesLostUntilMs?: number;

@@ -1,4 +1,4 @@
-import { CancellationScope, condition, patched, sleep, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, condition, sleep, workflowInfo } from '@temporalio/workflow';
 import { maskWords } from '../../contract/masking.js';
 import { toAmount } from '../../contract/money.js';
 import type { CompensationResult, OrderResult, Remainder } from '../../contract/order/input-and-result.js';
@@ -109,9 +109,6 @@ function checkFollowUp(run: OrderRun, { type, request }: FollowUp) {
 
 type Asked = Extract<NextMove, { do: 'ask' }>;
 
-/** Orders of 0.1.0 read nothing while a person is asked or accepts. */
-const readsWhenAsked = (): boolean => patched('read-when-asked');
-
 /**
  * Asks an operator: `accept` ends the order as it is, `finish` and `revert` choose an offer. Returns
  * a newer reading if a callback led to another question.
@@ -120,14 +117,14 @@ async function askPerson(run: OrderRun, read: Assessment, asked: Asked): Promise
   const assessment = asked.doubts ? { ...read, doubts: asked.doubts, offers: [] } : read;
   const { offers } = assessment;
   const scope = new CancellationScope();
-  const other = readsWhenAsked() ? scope.run(() => untilOther(run, read, asked)) : undefined;
+  const other = scope.run(() => untilOther(run, read, asked));
   const question = { code: 'remainder', ...questionOf(run, assessment, asked.why), offers } as const;
-  const decision = await parkUnless(run, question, other ? watch(other) : () => false);
+  const decision = await parkUnless(run, question, watch(other));
   scope.cancel();
-  if (!decision) return { assessment: (await other) ?? read, before: read };
+  if (!decision) return { assessment: await other, before: read };
   enterPhase(run, 'compensating', 'what was decided');
   if (decision.action === 'accept') {
-    return { assessment: readsWhenAsked() ? await readBeforeEnd(run, assessment) : assessment, accepted: decision };
+    return { assessment: await readBeforeEnd(run, assessment), accepted: decision };
   }
   const offer = chooseOffer(offers, decision);
   if (typeof offer === 'string') throw new Error(`a decision that cannot be: ${offer}`);
