@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type Policy, Secret } from '../../src/config.js';
 import type { PolicyRule } from '../../src/contract/policy/rules.js';
 import { resetTo, resettableEvents, runOf } from '../reliability/reset.fixture.js';
@@ -28,6 +28,9 @@ const BY = { by: 'Ann', reason: 'to be checked' };
 const createsOf = (id: string) => lab.requestsOf(id).filter((path) => path.endsWith('/order/withdraw')).length;
 
 vi.setConfig({ testTimeout: 120_000 });
+
+// A test that fails while the account is stopped would fail all others.
+afterEach(() => lab.orders.accounts.resume('default', BY).catch(() => undefined));
 
 describe('an order counts once, and until its end', () => {
   test('with its follow-up, which moves only what the order left', async () => {
