@@ -29,6 +29,12 @@ const createsOf = (id: string) => lab.requestsOf(id).filter((path) => path.endsW
 
 vi.setConfig({ testTimeout: 120_000 });
 
+/** Stops the account, and waits until every worker knows: it may send for two seconds after a stop. */
+async function stopAccount(): Promise<void> {
+  await lab.orders.accounts.stop('default', BY);
+  await sleep(2_500);
+}
+
 // A test that fails while the account is stopped would fail all others.
 afterEach(() => lab.orders.accounts.resume('default', BY).catch(() => undefined));
 
@@ -48,7 +54,7 @@ describe('an order counts once, and until its end', () => {
 
   test('while it is stopped or held, and no longer once it is refused', async () => {
     limit('eur', '100');
-    await lab.orders.accounts.stop('default', BY);
+    await stopAccount();
     const { orderId, handle: held } = await pay('eur', '60');
     await vi.waitFor(async () => expect((await held.state()).waitingFor).toContain('stopped'), 20_000);
     await held.hold(BY);
@@ -163,7 +169,7 @@ test('an approval of a sum covers no higher amount of the order, when rates move
   const order = { amount: undefined, amount_to: '95' };
   const { orderId, handle } = await startSteered(lab, 'exchange_withdraw', { marker: '', order });
   await parkedFor(handle, 'usd per day: the total would be 1');
-  await lab.orders.accounts.stop('default', BY);
+  await stopAccount();
   // Workers see a stop within a second.
   await sleep(1_200);
   await decideNow(handle, 'approve');
