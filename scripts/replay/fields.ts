@@ -33,7 +33,8 @@ export async function writeFields(version: string): Promise<void> {
 export function fieldsIn(source: string, folder = 'contract'): Record<string, string[]> {
   const text = source.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
   const found: Record<string, string[]> = {};
-  for (const declared of text.split(/^(?=\S)/m).reduce(joinBodies, [])) {
+  // What only closes a body begins with another sign.
+  for (const declared of text.split(/^(?=[a-z])/m)) {
     const [, name] = DECLARATION.exec(declared) ?? [];
     if (!name || (folder !== 'shapes' && /^(?:export )?const/.test(declared))) continue;
     const names = declared.matchAll(/(\w+)\??: |'([\w -]+)'/g);
@@ -41,10 +42,4 @@ export function fieldsIn(source: string, folder = 'contract'): Record<string, st
     if (all.length > 0) found[name] = all;
   }
   return found;
-}
-
-/** A line that only closes a body belongs to the declaration before it. */
-function joinBodies(parts: string[], part: string): string[] {
-  const before = parts.at(-1);
-  return before !== undefined && !/^[a-z]/.test(part) ? [...parts.slice(0, -1), before + part] : [...parts, part];
 }

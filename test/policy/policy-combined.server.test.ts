@@ -170,8 +170,6 @@ test('an approval of a sum covers no higher amount of the order, when rates move
   const { orderId, handle } = await startSteered(lab, 'exchange_withdraw', { marker: '', order });
   await parkedFor(handle, 'usd per day: the total would be 1');
   await stopAccount();
-  // Workers see a stop within a second.
-  await sleep(1_200);
   await decideNow(handle, 'approve');
   await vi.waitFor(async () => expect((await handle.state()).waitingFor).toContain('stopped'), 30_000);
   lab.sandbox.set({ pairs: { 'exchange_withdraw usd-usdt_tron': { rate: '0.01' } } });
