@@ -87,7 +87,12 @@ const MAY_IMPORT: Record<string, string[]> = {
   testing: [
     ...['contract', 'index', 'types client', 'validation/rate-checks'],
     ...['activities/batch/plan/refusals', 'activities/batch/plan/totals', 'activities/batch/rows/count'],
-    ...['activities/batch/rows/halt', 'activities/order/balances', 'activities/order/check-findings'],
+    ...[
+      'activities/batch/rows/go-first',
+      'activities/batch/rows/halt',
+      'activities/order/balances',
+      'activities/order/check-findings',
+    ],
     ...['activities/order/other-side', 'workflows/batch/rules', 'workflows/compensation/figures'],
     ...['workflows/compensation/moves', 'workflows/compensation/offers', 'workflows/compensation/table'],
     ...['workflows/create/adoption', 'workflows/create/facts', 'workflows/create/next-action'],

@@ -8,7 +8,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { AccountConfig } from '../src/config.js';
 import { BULK_SCENARIOS, unwritableScenario } from './replay/bulk-scenarios.js';
+import { CANARY, CANARY_SCENARIOS } from './replay/canary-scenarios.js';
 import { DECISION_SCENARIOS } from './replay/decision-scenarios.js';
 import { EVENT_SCENARIOS, startReceiverOfEvents } from './replay/event-scenarios.js';
 import { recordedNames, writeHistory } from './replay/files.js';
@@ -47,10 +49,14 @@ async function record(installation: Installation, { name, run }: Scenario): Prom
 }
 
 /** Records what has no history yet, in an installation with these settings more. */
-async function recordMissing(scenarios: readonly Scenario[], env: Record<string, string>): Promise<void> {
+async function recordMissing(
+  scenarios: readonly Scenario[],
+  env: Record<string, string>,
+  account: Partial<AccountConfig> = {},
+): Promise<void> {
   const missing = scenarios.filter(({ name }) => !recorded.includes(name));
   if (missing.length === 0) return;
-  const installation = await openInstallation(say, { BATCH_DIR: batchDir, ...env });
+  const installation = await openInstallation(say, { BATCH_DIR: batchDir, ...env }, { account });
   try {
     const together = missing.filter(({ alone }) => !alone);
     const one = async (): Promise<void> => {
@@ -78,6 +84,7 @@ const all = [
   ...scheduledBatchScenarios(batchDir),
 ];
 await recordMissing(all, {});
+await recordMissing(CANARY_SCENARIOS, {}, { canary: CANARY });
 await recordMissing(QUEUE_SCENARIOS, { PAYMENT_REQUESTS_PER_SECOND: '1' });
 await recordMissing(SIGNED_SCENARIOS, { APPROVERS_FILE: await writeApprovers(batchDir) });
 await recordMissing(POLICY_SCENARIOS, { POLICY_FILE: await writePolicy(batchDir) });

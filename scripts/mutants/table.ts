@@ -32,9 +32,9 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    name: 'a list without its canaries is believed',
+    name: 'a list without its sentinels is believed',
     file: 'src/activities/order/grouped-look-ups.ts',
-    find: 'canaries.every(({ id, uuid }) => uuids.get(id) === uuid)',
+    find: 'sentinels.every(({ id, uuid }) => uuids.get(id) === uuid)',
     replacement: 'true',
     test: {
       file: 'test/activities/order/grouped-probes.test.ts',

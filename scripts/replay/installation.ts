@@ -33,6 +33,8 @@ export interface InstallationOptions {
   ui?: true;
   /** Time after which workflows call for a person, instead of a quarter of an hour. */
   attentionAfterMs?: number;
+  /** Settings of its account that the environment has not. */
+  account?: Partial<AccountConfig>;
 }
 
 const TOKEN_KEY = 'token-key-of-recorded-histories';
@@ -47,7 +49,7 @@ let installed = false;
 export async function openInstallation(
   log: (line: string) => void,
   env: Record<string, string> = {},
-  { ui, attentionAfterMs }: InstallationOptions = {},
+  { ui, attentionAfterMs, account = {} }: InstallationOptions = {},
 ): Promise<Installation> {
   if (!installed) Runtime.install({ logger: new DefaultLogger('ERROR') });
   installed = true;
@@ -65,7 +67,9 @@ export async function openInstallation(
     received: createSignalReceived(client),
     log: pino({ level: 'silent' }),
   });
-  const config = configFor(sandbox, receiver.url, env);
+  const configured = configFor(sandbox, receiver.url, env);
+  const accounts = [...configured.accounts].map(([name, one]) => [name, { ...one, ...account }] as const);
+  const config = { ...configured, accounts: new Map(accounts) };
   const { code } = await buildWorkflowBundle(encryptionMode(config));
   const workflowBundle = { code: attentionAfterMs === undefined ? code : impatientBundle(code, attentionAfterMs) };
   const connections: NativeConnection[] = [];

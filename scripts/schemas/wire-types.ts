@@ -8,6 +8,7 @@ import {
   BATCH_FILES_WORKFLOW,
   BEGIN_UPDATE,
   BULK_WITHDRAW_WORKFLOW,
+  CANARY_WORKFLOW,
   CREATED_UPDATE,
   DECIDE_UPDATE,
   DELIVER_EVENTS_WORKFLOW,
@@ -16,6 +17,7 @@ import {
   FINAL_UPDATE,
   FUNDS_LINE_WORKFLOW,
   FUNDS_SIGNAL,
+  GO_FIRST_SIGNAL,
   HOLD_UPDATE,
   JOIN_LINE_SIGNAL,
   LEAVE_LINE_SIGNAL,
@@ -201,6 +203,17 @@ export const WIRE_TYPES: Readonly<Record<string, WireType>> = {
     }),
     'Signal funds: what an order that waits for funds lacks. Without `missing`, it has them.',
   ),
+  'canary-input': outgoing(
+    z.object({
+      account: z.string(),
+      orderId: z.string(),
+      currency: z.string(),
+      network: z.string(),
+      amount: z.string(),
+      windowMs: z.int(),
+    }),
+    'Input of the workflow that sends one canary. Only workers start it.',
+  ),
   'policy-input': outgoing(
     z.object({ account: z.string(), ledger: z.looseObject({}).optional() }),
     'Input of the workflow that keeps the sums of the policy. Only workers start it.',
@@ -340,6 +353,7 @@ export const WORKFLOWS: Readonly<Record<string, WorkflowTypes>> = {
     result: 'account-stop',
     updates: { [STOP_ACCOUNT_UPDATE]: instruction, [RESUME_ACCOUNT_UPDATE]: instruction },
   },
+  [CANARY_WORKFLOW]: { input: 'canary-input' },
   [POLICY_WORKFLOW]: {
     input: 'policy-input',
     updates: { [ASK_POLICY_UPDATE]: { arguments: ['policy-questions'], answer: 'policy-answers' } },
@@ -355,6 +369,10 @@ export const WORKFLOWS: Readonly<Record<string, WorkflowTypes>> = {
   },
   [FUNDS_LINE_WORKFLOW]: {
     input: 'funds-line-input',
-    signals: { [JOIN_LINE_SIGNAL]: { arguments: ['funds-place'] }, [LEAVE_LINE_SIGNAL]: { arguments: ['funds-left'] } },
+    signals: {
+      [JOIN_LINE_SIGNAL]: { arguments: ['funds-place'] },
+      [LEAVE_LINE_SIGNAL]: { arguments: ['funds-left'] },
+      [GO_FIRST_SIGNAL]: { arguments: [] },
+    },
   },
 };

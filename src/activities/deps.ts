@@ -1,6 +1,7 @@
 import type { AuditRecord } from '../audit/audit-record.js';
 import type { Approvers, CallbackConfig, Directories, Policy, ReceiverConfig } from '../config.js';
 import type { Pace } from '../contract/order/activities.js';
+import type { Canary } from '../contract/order/canary.js';
 import type { UsedAccount } from '../contract/order/sent-to.js';
 import type { Rates } from '../contract/service-objects.js';
 import type { PaymentService } from '../payment-service/client.js';
@@ -8,6 +9,7 @@ import type { Limiter } from '../payment-service/limiter.js';
 import type { Protections } from '../temporal/published.js';
 import type { FormatChecks } from '../validation/field-errors.js';
 import { invalidOrder, type KeyRefusals } from './failures.js';
+import type { FirstSends } from './order/go-first.js';
 import type { GroupedLookUps } from './order/grouped-look-ups.js';
 import type { PolicyDesk } from './policy/desk.js';
 import type { Stops } from './stops.js';
@@ -24,6 +26,10 @@ export interface Account extends UsedAccount {
   notExecutedStatuses?: readonly number[];
   /** Effect of rules that are ours and not the service's. Default: 'refuse'. */
   formatChecks?: FormatChecks;
+  /** Deposit order that goes first while something is in doubt; absent = none does. */
+  canary?: Canary;
+  /** Absent before an order waits for a later one. */
+  firstSends?: FirstSends;
   /** Workflows that were told that the service refuses the key. Absent before the first refusal. */
   keyRefusals?: KeyRefusals;
   /** Absent before the first create. */

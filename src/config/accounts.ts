@@ -23,6 +23,8 @@ const accountFields = z.object({
   notExecutedStatuses: format.notExecutedStatuses.optional(),
   /** Effect of our own format rules; undefined = 'refuse'. */
   formatChecks: z.enum(FORMAT_CHECKS).optional(),
+  /** Deposit that goes first while an order is in doubt; undefined = none. */
+  canary: format.canary.optional(),
 });
 
 /** One account at the payment service. */

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
+import type { Canary } from '../contract/order/canary.js';
+import { FOLLOW_UP_TYPES } from '../contract/order/types.js';
 import { readJson } from '../validation/json-input.js';
 import { CURRENCY_FORMAT } from '../validation/request-schemas.js';
 import { hidden, Secret } from './secret.js';
@@ -236,6 +238,20 @@ export const amountsByCurrency = z
   })
   .pipe(amounts)
   .transform((given): ReadonlyMap<string, string> => new Map(Object.entries(given)));
+
+const CANARY =
+  'must be as in {"currency": "usd", "network": "card", "amount": "1", "countsFor": ["withdraw"]}: a deposit, and the types that begin on the balance for which it counts';
+
+/** Schema of a canary. */
+export const canary: z.ZodType<Canary> = z.strictObject(
+  {
+    currency: z.string(CANARY).regex(CURRENCY_FORMAT, CANARY),
+    network: z.string(CANARY).regex(CURRENCY_FORMAT, CANARY),
+    amount: z.string(CANARY).regex(AMOUNT_FORMAT, CANARY).max(MAX_AMOUNT_LENGTH, CANARY),
+    countsFor: z.array(z.enum(FOLLOW_UP_TYPES, CANARY), CANARY).refine(unique, 'names a type twice'),
+  },
+  CANARY,
+);
 
 const INSTANT = z.iso.datetime({ offset: true });
 

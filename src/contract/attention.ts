@@ -20,6 +20,9 @@ export const CONTINUES = `${NOT_AGAIN}: this order continues by itself.`;
 /** Effect of the button of the Temporal UI on an order that may be unsent. */
 export const REQUEST_CANCELLATION =
   '*Request Cancellation* (a button of the Temporal UI) ends this order as `OrderCancelled` if nothing was sent. If something was sent, the order is followed to its end, and nothing more is sent without a decision.';
+/** Advice for several orders in doubt of one account. `others`: how many more wait. */
+export const decideOne = (others: number): string =>
+  `Decide one of the orders with uncertain-create that may be sent again: the other ${others} follow by themselves once the service shows it.`;
 /** Advice for orders that send nothing while a person is asked. */
 const OR_WAIT = 'If you cannot find out now, wait: nothing is sent without a decision.';
 

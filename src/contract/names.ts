@@ -33,6 +33,10 @@ export const DELIVER_EVENTS_WORKFLOW = 'deliverEvents';
 export const ACCOUNT_STOP_WORKFLOW = 'accountStop';
 /** Line of an account's orders that wait for funds. */
 export const FUNDS_LINE_WORKFLOW = 'fundsLine';
+/** Sends one canary of an account, and is open for the window in which no other one is sent. */
+export const CANARY_WORKFLOW = 'canary';
+/** Reference of the deposit orders that it starts. Lists and books show it. */
+export const CANARY_REFERENCE = 'canary';
 /** Keeps the sums of an account. */
 export const POLICY_WORKFLOW = 'policy';
 /** Update with questions about orders. Its answer has one entry for each. */
@@ -45,6 +49,8 @@ export const SEND_EVENTS_SIGNAL = 'send';
 /** Signals of an order to the line of its account. */
 export const JOIN_LINE_SIGNAL = 'join';
 export const LEAVE_LINE_SIGNAL = 'leave';
+/** Signal to the line: orders in doubt wait for a later one, so the smallest that is covered may overtake. */
+export const GO_FIRST_SIGNAL = 'goFirst';
 /** Signal of the line to an order: it has its funds, or what is missing. */
 export const FUNDS_SIGNAL = 'funds';
 /** Signal of an unproven claim that the order changed. */
@@ -135,6 +141,7 @@ export const scheduledBatchWorkflowId = (account: string, plan: string): string 
 export const reconcileWorkflowId = (account: string): string => `reconcile:${account}`;
 export const readWorkflowId = (account: string, random: string): string => `read:${account}:${random}`;
 export const fundsLineWorkflowId = (account: string): string => `funds:${account}`;
+export const canaryWorkflowId = (account: string): string => `canary:${account}`;
 const AFTER_END = 'after-end:';
 export const afterEndWorkflowId = (ended: string): string => `${AFTER_END}${ended}`;
 export const policyWorkflowId = (account: string): string => `policy:${account}`;

@@ -123,6 +123,11 @@ export class Limiter {
     });
   }
 
+  /** Creates wait for their turn here. */
+  get isCreating(): boolean {
+    return this.#places.size > 0;
+  }
+
   /** Number of requests that wait for a turn. */
   get waiting(): number {
     return this.#waiting.length;

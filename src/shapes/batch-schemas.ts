@@ -84,6 +84,21 @@ export const batchProgress = z.object({
   unsettled: z.array(count),
   /** Open rows with an uncertain create. */
   uncertain: z.array(count).optional(),
+  /**
+   * While rows in doubt wait for a later order: why rows go one at a time, the row that goes, those
+   * in a row without a clear answer, and when the next one may go (ms).
+   */
+  first: z
+    .object({
+      why: z.string(),
+      row: count.optional(),
+      orderId: z.string().optional(),
+      unclear: count,
+      nextAtMs: z.number(),
+    })
+    .optional(),
+  /** Rows beyond `taken` that went first. */
+  ahead: z.array(count).optional(),
   /** Open rows that wait for funds. */
   short: z.array(count).optional(),
   /** Reason for attention, such as a terminated order workflow. */

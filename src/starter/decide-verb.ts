@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { DecideAllInput, DecideAllPlan, DecideAllResult, NotDecided } from '../client/decide-all.js';
 import type { SignOptions } from '../client/signing.js';
 import type { PaymentOrders } from '../client.js';
-import { ATTENTION_CODES } from '../contract/attention.js';
+import { ATTENTION_CODES, decideOne } from '../contract/attention.js';
 import { parseReceivedWorkflowId } from '../contract/names.js';
 import { DECIDE_ACTIONS } from '../contract/order/messages.js';
 import { FOLLOW_UP_TYPES } from '../contract/order/types.js';
@@ -81,7 +81,7 @@ async function decideAll(
   sign: SignOptions,
 ): Promise<Report> {
   const plan = await whileShowing(io.stderr, 'looking for orders', () => orders.planDecisions(input));
-  const text = planText(plan, input.action, io.stdout.columns);
+  const text = planText(plan, input, io.stdout.columns);
   const shown: Report = { exitCode: EXIT.done, json: { plan }, text };
   if (digest === undefined) return { ...shown, text: `${text}\nnothing was decided; --digest decides this very list` };
   if (digest !== plan.digest) {
@@ -99,7 +99,8 @@ async function decideAll(
 
 const left = (all: readonly NotDecided[]): string[] => all.map(({ orderId, why }) => `  ${orderId}: ${why}`);
 
-function planText(plan: DecideAllPlan, action: string, columns?: number): string {
+function planText(plan: DecideAllPlan, input: DecideAllInput, columns?: number): string {
+  const { action, code } = input;
   const { account, orders, does, amounts, withoutAmount, more, digest } = plan;
   const rows = orders.map(({ since, orderId, workflowId, amount = '' }) => [
     `${since.toISOString().slice(0, 19)}Z`,
@@ -116,6 +117,7 @@ function planText(plan: DecideAllPlan, action: string, columns?: number): string
       ['no amount', withoutAmount > 0 ? `${withoutAmount} orders` : ''],
     ]),
     ...(rows.length > 0 ? [headed(['since', 'order', 'amount'], rows, columns)] : []),
+    ...(action === 'resend' && orders.length > 1 && code === 'uncertain-create' ? [decideOne(orders.length - 1)] : []),
     ...(plan.left.length > 0 ? [`left out, ${plan.left.length} orders:`, ...left(plan.left)] : []),
     ...(orders.length > 0 ? [named([['digest', digest]])] : []),
   ].join('\n');

@@ -5,6 +5,7 @@ import { type OrderHandle, wantsPerson } from '../client/order-handle.js';
 import { MAX_PAGE } from '../client/pages.js';
 import type { SignOptions } from '../client/signing.js';
 import type { PaymentOrders, StartOptions } from '../client.js';
+import { decideOne } from '../contract/attention.js';
 import { maskName } from '../contract/masking.js';
 import type { AfterEndResult } from '../contract/order/after-end.js';
 import type { OrderInput, OrderResult } from '../contract/order/input-and-result.js';
@@ -166,6 +167,16 @@ export async function decideOrder(
 const OTHERS =
   'Batches, addresses and reconciliations that want a person: temporal workflow list --query "PaymentNeedsAttention = true"';
 
+/** Says, per account, that one decision is enough. */
+function inDoubt(found: readonly OrderListEntry[]): string[] {
+  const doubts = found.filter(({ attention }) => attention?.code === 'uncertain-create');
+  const accounts = [...new Set(doubts.map(({ account }) => account))];
+  return accounts.flatMap((account) => {
+    const others = doubts.filter((one) => one.account === account).length - 1;
+    return others > 0 ? [`account ${account}: ${decideOne(others)}`] : [];
+  });
+}
+
 /** Lists orders that Temporal knows. */
 export async function listOrders(
   io: StarterIo,
@@ -180,6 +191,7 @@ export async function listOrders(
   const text = [
     listText(found, io.stdout.columns),
     ...(isCut ? [`the newest ${limit}; there may be more: --limit`] : []),
+    ...inDoubt(found),
     ...(filter.needsAttention ? [OTHERS, ...linkLine(listLink(WANTS_PERSON))] : []),
   ];
   const report = { exitCode: EXIT.done, json: { orders: found }, text: text.join('\n') };

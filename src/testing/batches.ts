@@ -9,7 +9,8 @@ import {
   outcomeOf,
   type RowEnd,
 } from '../activities/batch/rows/count.js';
-import { haltReason, holdReason } from '../activities/batch/rows/halt.js';
+import { firstRowOf, recordFirst, whyNoneGoesFirst } from '../activities/batch/rows/go-first.js';
+import { haltReason } from '../activities/batch/rows/halt.js';
 import type { Standing } from '../client/standing.js';
 import type { ReportBatchAnswer } from '../contract/batch/activities.js';
 import {
@@ -59,16 +60,16 @@ function mayStart(batch: TestBatch): boolean {
   if (progress.exhausted) return false;
   const at = new Date().toISOString();
   const halt = haltReason(input, progress, Date.now());
-  const { pause, held } = holdReason(progress);
+  const pause = whyNoneGoesFirst(progress);
   if (halt) batch.stopped ??= { by: BY_ITSELF, reason: halt, at };
   if (pause) {
     batch.paused ??= { by: BY_ITSELF, reason: pause, at };
     progress.unsettled = [];
+    delete progress.first;
   }
-  progress.held = held;
   progress.exhausted = batch.stopped !== undefined;
   const hasRoom = progress.open.length < (input.maxInFlight ?? DEFAULT_IN_FLIGHT);
-  if (batch.stopped || batch.paused || held || !hasRoom) return false;
+  if (batch.stopped || batch.paused || !hasRoom) return false;
   batch.sendingSince ??= at;
   return true;
 }
@@ -199,15 +200,21 @@ export abstract class TestBatches extends TestOrders {
         countParked(progress, open, shown?.attention?.allowed.includes('close-absent') === true);
       } else countEnd(progress, open, standing);
     }
+    const { maxInFlight = DEFAULT_IN_FLIGHT } = batch.input;
+    const row = firstRowOf(progress);
+    // Its service answers at once, and nothing waits for a window.
+    const situation = { left: Number.POSITIVE_INFINITY, maxInFlight, nowMs: Date.now(), windowMs: 0 };
+    recordFirst(progress, { ...situation, row: row === 'moving' ? 'clear' : row });
   }
 
   /** Starts the order of the next row, or attaches to the one with its id. */
   #startNext(batch: TestBatch, rows: readonly Row[]): void {
     const { account, progress, plan } = batch;
     const row = rows[progress.taken] as Row;
-    countTaken(progress, [row]);
+    const started = { row: progress.taken + 1, orderId: row.order.order_id };
+    countTaken(progress, [{ ...row, row: started.row }]);
     progress.exhausted = progress.taken >= plan.rows;
-    const started = { row: progress.taken, orderId: row.order.order_id };
+    if (progress.first) progress.first.row = started.row;
     const asked = askedOf(batch, row);
     const found = this.newestRun(idOf(batch, row));
     const standing: Standing = found ? this.standing(found).standing : { kind: 'notStarted' };

@@ -20,7 +20,7 @@ async function openAccount(config: AccountConfig): Promise<Account> {
   const onSmallPage = (operation: string, small: SmallPage) =>
     Runtime.instance().logger.warn(`${operation}: ${smallPageNote(small)}`, { account: config.name });
   const service = await openService(config, { limiter, onSmallPage });
-  const { notExecutedStatuses, formatChecks } = config;
+  const { notExecutedStatuses, formatChecks, canary } = config;
   const rates = new SharedRates(() => service.rates({ timeoutMs: RATES_TIMEOUT_MS }));
   return {
     service,
@@ -30,6 +30,7 @@ async function openAccount(config: AccountConfig): Promise<Account> {
     limiter,
     ...(notExecutedStatuses && { notExecutedStatuses }),
     ...(formatChecks && { formatChecks }),
+    ...(canary && { canary }),
   };
 }
 

@@ -14,8 +14,8 @@ import {
 } from '@temporalio/workflow';
 import type Big from 'big.js';
 import type { Activities } from '../activities/index.js';
-import { type Amount, decimal, toAmount } from '../contract/money.js';
-import { FUNDS_SIGNAL, JOIN_LINE_SIGNAL, LEAVE_LINE_SIGNAL } from '../contract/names.js';
+import { type Amount, decimal, divide, toAmount } from '../contract/money.js';
+import { FUNDS_SIGNAL, GO_FIRST_SIGNAL, JOIN_LINE_SIGNAL, LEAVE_LINE_SIGNAL } from '../contract/names.js';
 import type { FundsLineInput, FundsLook, FundsNews, Place } from '../contract/order/funds.js';
 import { readOnly, untilOver } from './activity-calls.js';
 
@@ -33,8 +33,10 @@ const CHECKED_AT_ONCE = 20;
 interface Line {
   account: string;
   places: Map<string, Place>;
-  /** Orders came or left since the last look. */
+  /** Orders came or left since the last look, or one shall go first. */
   isChanged: boolean;
+  /** Orders in doubt wait for a later one, so the smallest that is covered overtakes. */
+  isOneFirst: boolean;
 }
 
 /**
@@ -42,7 +44,7 @@ interface Line {
  * orders never get the same money. Ends when it is empty.
  */
 export async function fundsLine(input?: FundsLineInput): Promise<void> {
-  const line: Line = { account: String(input?.account), places: new Map(), isChanged: true };
+  const line: Line = { account: String(input?.account), places: new Map(), isChanged: true, isOneFirst: false };
   for (const place of input?.places ?? []) line.places.set(place.workflowId, place);
   setHandler(defineSignal<[Place?]>(JOIN_LINE_SIGNAL), (place) => join(line, place), {
     description: 'An order waits for funds. Only workflows of this package send it.',
@@ -50,6 +52,14 @@ export async function fundsLine(input?: FundsLineInput): Promise<void> {
   setHandler(defineSignal<[string?]>(LEAVE_LINE_SIGNAL), (id) => leave(line, id), {
     description: 'The workflow with this id waits no more, or its order is over.',
   });
+  setHandler(
+    defineSignal(GO_FIRST_SIGNAL),
+    () => {
+      line.isOneFirst = true;
+      line.isChanged = true;
+    },
+    { description: 'Orders in doubt wait for a later one: the smallest that is covered may overtake, once.' },
+  );
   do {
     while (line.places.size > 0) {
       await sleep(GATHER_MS, { summary: 'Until those that start together are here' });
@@ -142,11 +152,13 @@ async function serve(line: Line, { balances, gone }: FundsLook, askedAtMs: numbe
   for (const { isFunded, currency, amount } of places.values()) if (isFunded) take(currency, amount);
   const before = new Map<string, number>();
   const news: Promise<void>[] = [];
+  const first = line.isOneFirst ? smallest(waitingOf(line), free) : undefined;
+  line.isOneFirst = false;
   for (const place of waitingOf(line)) {
     const { currency, amount, overtakes } = place;
     const older = before.get(currency) ?? 0;
     const left = free.get(currency);
-    if (left?.gte(amount) && (older === 0 || overtakes)) {
+    if (left?.gte(amount) && (older === 0 || overtakes || place === first)) {
       take(currency, amount);
       place.isFunded = true;
       news.push(tell(line, place, {}));
@@ -159,6 +171,13 @@ async function serve(line: Line, { balances, gone }: FundsLook, askedAtMs: numbe
   }
   setCurrentDetails(detailsOf(line, free));
   await Promise.all(news);
+}
+
+/** Returns the order that takes the smallest part of what is left of its currency. */
+function smallest(places: readonly Place[], free: ReadonlyMap<string, Big>): Place | undefined {
+  const partOf = ({ currency, amount }: Place) => divide(decimal(amount), free.get(currency) ?? decimal('1'));
+  const covered = places.filter(({ currency, amount }) => free.get(currency)?.gte(amount));
+  return covered.toSorted((a, b) => partOf(a).cmp(partOf(b)))[0];
 }
 
 function missingOf(left: Big | undefined, amount: Amount): FundsNews {

@@ -5,6 +5,7 @@ import {
   ACCOUNT_FORMAT,
   ADDRESS_REF_FORMAT,
   addressWorkflowId,
+  canaryWorkflowId,
   DEFAULT_ACCOUNT,
   ORDER_ID_FORMAT,
   ORDER_UUID_FORMAT,
@@ -122,6 +123,10 @@ export function isFollowUp({ request, account }: Pick<OrderRun, 'request' | 'acc
   const parentId = ordered?.orderId ?? received?.orderUuid;
   return (ordered ?? received)?.account === account && parentId === followUp.extendsOrderId;
 }
+
+/** Returns true in the order of a canary. It asks nobody, sends no event, and is sent once or not at all. */
+export const isCanary = ({ account }: Pick<OrderRun, 'account'>): boolean =>
+  workflowInfo().parent?.workflowId === canaryWorkflowId(account);
 
 /** Returns true if a time-out or a cron would end this run early. */
 export function hasTimeLimit(): boolean {

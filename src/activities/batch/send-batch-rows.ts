@@ -1,16 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, cancellationDetails, cancellationSignal, getClient, heartbeat } from '@temporalio/activity';
-import { ActivityCancelledError } from '@temporalio/client';
+import { ActivityCancelledError, type Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { type BatchRow, nextOf, readBatchSource } from '../../batch-files/source.js';
+import { OrderHandle } from '../../client/order-handle.js';
 import type { SendBatchRowsAnswer, SendBatchRowsInput } from '../../contract/batch/activities.js';
 import { type BatchInput, type BatchProgress, DEFAULT_IN_FLIGHT, isProgress } from '../../contract/batch/batch.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure } from '../failures.js';
 import { lastHeartbeat } from '../only-attempt.js';
 import { beyondPlan, countStarted, countTaken } from './rows/count.js';
-import { haltReason, holdReason } from './rows/halt.js';
+import { type FirstRow, firstRowOf, mayGoFirst, recordFirst, whyNoneGoesFirst } from './rows/go-first.js';
+import { haltReason } from './rows/halt.js';
 import { confirmReading } from './rows/reading.js';
+import { smallestOf } from './rows/smallest.js';
 import { type BatchWork, type StartedRow, startRow } from './rows/start-row.js';
 import { cancelShort, takeStarted, watchRows } from './rows/watch-rows.js';
 
@@ -32,6 +35,8 @@ interface Chunk extends BatchWork {
   deps: ActivityDeps;
   /** Rows after those taken; absent if none may be taken. */
   rows?: Iterator<BatchRow>;
+  /** Rows that were read from it and not taken yet. */
+  read: BatchRow[];
   nextWatchMs: number;
   watchEveryMs: number;
   confirmedAtMs: number;
@@ -45,7 +50,7 @@ export function sendBatchRowsActivity(deps: ActivityDeps) {
     // A foreign heartbeat counts as none: rows started since are attached to.
     const progress = isProgress(left) ? left : batch.progress;
     const times = { nextWatchMs: 0, watchEveryMs: WATCH_EVERY_MS.shortest, confirmedAtMs: 0, confirmedAtWallMs: 0 };
-    const chunk: Chunk = { client: getClient(), deps, batch, progress, ...times };
+    const chunk: Chunk = { client: getClient(), deps, batch, progress, read: [], ...times };
     // Heartbeats through the worker, which drops answers of activities without heartbeats. Whether
     // this attempt counts is asked separately.
     const beat = setInterval(() => heartbeat(progress), BEAT_EVERY_MS);
@@ -113,10 +118,39 @@ async function watchNowAndThen(chunk: Chunk): Promise<void> {
   const before = progress.open.length;
   const { shortest, longest } = WATCH_EVERY_MS;
   if (performance.now() < chunk.nextWatchMs) return;
+  const uncertain = progress.uncertain ?? [];
   await watchRows(chunk);
+  await watchFirst(chunk, uncertain);
   chunk.watchEveryMs = progress.open.length < before ? shortest : Math.min(longest, chunk.watchEveryMs * 1.2);
   chunk.nextWatchMs = performance.now() + chunk.watchEveryMs;
 }
+
+async function watchFirst({ deps, batch, progress, client }: Chunk, before: readonly number[]): Promise<void> {
+  const { first, uncertain = [], taken, ahead = [] } = progress;
+  const row = firstRowOf(progress);
+  recordFirst(progress, {
+    left: batch.plan.rows - taken - ahead.length,
+    maxInFlight: mostInFlight(batch.input),
+    nowMs: Date.now(),
+    windowMs: deps.pace.settleWindowMs.atOnce,
+    isNewlyUncertain: uncertain.some((row) => !before.includes(row)),
+    row: row === 'moving' && first?.orderId ? await readFirst(client, batch.account, first.orderId) : row,
+  });
+}
+
+/** Reads whether the service has answered the row that went first. */
+async function readFirst(client: Client, account: string, orderId: string): Promise<FirstRow> {
+  try {
+    const { order, phase, waitingFor } = await new OrderHandle(client, account, orderId).state();
+    if (order) return 'clear';
+    // It waits for funds or a person's approval, for example.
+    return phase === 'parked' || waitingFor.startsWith('funds') ? 'unsent' : 'moving';
+  } catch {
+    return 'moving';
+  }
+}
+
+const mostInFlight = ({ maxInFlight = DEFAULT_IN_FLIGHT }: BatchInput): number => maxInFlight;
 
 /** Returns why the chunk ends early. Records why it sends nothing for now. */
 function reasonToEnd({ batch, progress }: Chunk): Omit<SendBatchRowsAnswer, 'progress'> | undefined {
@@ -125,8 +159,8 @@ function reasonToEnd({ batch, progress }: Chunk): Omit<SendBatchRowsAnswer, 'pro
   if (!maySend) return progress.open.length === 0 ? {} : undefined;
   const halt = haltReason(batch.input, progress, Date.now());
   if (halt) return { halt };
-  const { pause, held } = holdReason(progress);
-  progress.held = held ?? askedForFunds(batch.input, progress);
+  progress.held = askedForFunds(batch.input, progress);
+  const pause = whyNoneGoesFirst(progress);
   return pause ? { pause } : undefined;
 }
 
@@ -153,7 +187,8 @@ function roomFor({ batch: { mode, input }, progress }: Chunk): number {
   if (mode !== 'send' || progress.exhausted || progress.held !== undefined) return 0;
   // Later rows would only join the line behind those that wait.
   if (progress.short?.length && input.whenShort !== 'overtake') return 0;
-  return Math.min(ROWS_AT_ONCE, (input.maxInFlight ?? DEFAULT_IN_FLIGHT) - progress.open.length);
+  if (progress.first) return mayGoFirst(progress, Date.now()) ? 1 : 0;
+  return Math.min(ROWS_AT_ONCE, mostInFlight(input) - progress.open.length);
 }
 
 /** Uses two clocks, because one stops while a machine sleeps and the other may be set. */
@@ -163,7 +198,7 @@ const isConfirmed = ({ confirmedAtMs, confirmedAtWallMs }: Chunk): boolean =>
 /** Starts the next rows. Returns why none may be started. */
 async function startRows(chunk: Chunk, count: number): Promise<string | undefined> {
   const { batch, progress } = chunk;
-  const rows = chunk.rows ? nextOf(chunk.rows, count) : [];
+  const rows = nextRows(chunk, count);
   const pause = beyondPlan(batch.plan, progress, rows);
   if (pause) return pause;
   if (!isConfirmed(chunk)) throw new Error('this worker was stopped in between');
@@ -172,8 +207,28 @@ async function startRows(chunk: Chunk, count: number): Promise<string | undefine
   // rows again.
   for (const row of started) countStarted(progress, row);
   countTaken(progress, rows);
+  const [first] = started;
+  if (progress.first && first?.orderId) progress.first = { ...progress.first, row: first.row, orderId: first.orderId };
   progress.exhausted = progress.taken >= batch.plan.rows;
   return undefined;
+}
+
+/** Rows among which the smallest one goes first. */
+const ROWS_TO_CHOOSE_FROM = 200;
+
+/** Returns the next rows that were not taken; while rows are in doubt, the smallest one. */
+function nextRows({ rows, read, progress, batch }: Chunk, count: number): BatchRow[] {
+  const isTaken = ({ row }: BatchRow) => row <= progress.taken || progress.ahead?.includes(row);
+  const wanted = progress.first ? ROWS_TO_CHOOSE_FROM : count;
+  const next = read.splice(0).filter((row) => !isTaken(row));
+  while (rows && next.length < wanted) {
+    const [row] = nextOf(rows, 1);
+    if (!row) break;
+    if (!isTaken(row)) next.push(row);
+  }
+  const chosen = progress.first ? smallestOf(next, progress, batch.plan.totals) : next.slice(0, count);
+  read.push(...next.filter((row) => !chosen.includes(row)));
+  return chosen;
 }
 
 /** Starts rows together, or one after the other if the oldest order gets the funds first. */

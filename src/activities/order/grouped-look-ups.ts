@@ -2,8 +2,8 @@ import type { Order, OrderListItem } from '../../contract/service-objects.js';
 import type { PaymentService } from '../../payment-service/client.js';
 import type { Page } from '../../payment-service/paging.js';
 import { isOrderId, MAX_ORDERS_PER_PAGE } from '../../payment-service/queries.js';
-import { Canaries, type Canary } from './canaries.js';
 import { Gathering, type Patience, type Ways } from './gathering.js';
+import { type Sentinel, Sentinels } from './sentinels.js';
 import { Witnesses } from './witnesses.js';
 
 /** Order that was seen before. Only an item with both ids is this order. */
@@ -35,7 +35,7 @@ const LAG_MS = 2_000;
 export interface GroupedLookUpsOptions {
   /** Number of pending look-ups of a kind from which a group leaves at once. Default: no limit. */
   mostWaiting?: number;
-  /** Age from which a recorded order may be a canary. Default: 2 s. */
+  /** Age from which a recorded order may be a sentinel. Default: 2 s. */
   lagMs?: number;
 }
 
@@ -46,7 +46,7 @@ export interface GroupedLookUpsOptions {
 export class GroupedLookUps {
   /** Witnesses of readings that stand alone. */
   readonly witnesses = new Witnesses();
-  readonly #canaries: Canaries;
+  readonly #sentinels: Sentinels;
   /** Most of our orders in one answer: the service cuts neither its list nor the ids below that. */
   #shownAtOnce = 0;
   #calibratedWith = 0;
@@ -58,7 +58,7 @@ export class GroupedLookUps {
     private readonly service: Pick<PaymentService, 'turn' | 'orders'>,
     { mostWaiting = Number.POSITIVE_INFINITY, lagMs = LAG_MS }: GroupedLookUpsOptions = {},
   ) {
-    this.#canaries = new Canaries(lagMs);
+    this.#sentinels = new Sentinels(lagMs);
     this.#polls = new Gathering((close) => this.#find(close, TIMEOUT_MS.late), { most: MOST_KNOWN, mostWaiting });
     // Separate from polls, which wait long: somebody waits for these.
     this.#readings = new Gathering((close) => this.#find(close, TIMEOUT_MS.soon), { most: MOST_KNOWN, mostWaiting });
@@ -68,7 +68,7 @@ export class GroupedLookUps {
   /** Records an order that the service accepted. `sentAtMs`, `monotonicMs`: when it was sent. */
   noteCreated(order: Order, sentAtMs: number, monotonicMs?: number): void {
     this.witnesses.noteAccepted(order, sentAtMs, monotonicMs);
-    this.#canaries.note([order]);
+    this.#sentinels.note([order]);
   }
 
   /** Polls a known order. */
@@ -82,12 +82,12 @@ export class GroupedLookUps {
   /** Reads the orders under an id that nothing was sent under yet; [] if it is absent. */
   probe<T>(orderId: string, patience: Patience, ways: Ways<OrderListItem[], T>): Promise<T> {
     const mayBeGrouped =
-      this.#canaries.pair() && roomFor(Math.max(this.#shownAtOnce, this.#couldShow())) >= FEWEST_PROBES;
+      this.#sentinels.pair() && roomFor(Math.max(this.#shownAtOnce, this.#couldShow())) >= FEWEST_PROBES;
     return mayBeGrouped ? this.#probes.ask(orderId, patience, ways) : ways.alone();
   }
 
-  /** Returns how many known orders the list could be asked for besides two canaries. */
-  #couldShow = (): number => Math.min(Math.max(this.#canaries.usable().length - 2, 0), SHOWN_FOR_PROBES);
+  /** Returns how many known orders the list could be asked for besides two sentinels. */
+  #couldShow = (): number => Math.min(Math.max(this.#sentinels.usable().length - 2, 0), SHOWN_FOR_PROBES);
 
   #list(ids: readonly string[], timeoutMs: number): Promise<Page<OrderListItem>> {
     const query = { order_ids: [...new Set(ids)], limit: MAX_ORDERS_PER_PAGE };
@@ -103,7 +103,7 @@ export class GroupedLookUps {
     const orderIds = asked.map(({ orderId }) => orderId);
     const { items } = await this.#list(orderIds, timeoutMs);
     const found = matching(items, asked);
-    this.#canaries.note([...found.values()]);
+    this.#sentinels.note([...found.values()]);
     this.#shownAtOnce = Math.max(this.#shownAtOnce, found.size);
     return ({ orderUuid }) => found.get(orderUuid);
   }
@@ -111,14 +111,14 @@ export class GroupedLookUps {
   async #probe(close: () => readonly string[]): Promise<(orderId: string) => OrderListItem[] | undefined> {
     await this.#calibrate();
     const room = roomFor(this.#shownAtOnce);
-    const canaries = room >= FEWEST_PROBES && this.#canaries.take();
-    if (!canaries) return () => undefined;
-    const [{ id: first }, { id: last }] = canaries;
+    const sentinels = room >= FEWEST_PROBES && this.#sentinels.take();
+    if (!sentinels) return () => undefined;
+    const [{ id: first }, { id: last }] = sentinels;
     await this.service.turn('look-up');
     const asked = [...new Set(close())].filter((id) => id !== first && id !== last).slice(0, room);
     const ids = [first, ...asked, last];
     const page = await this.#list(ids, TIMEOUT_MS.soon);
-    if (!isWhole(page, ids, canaries)) return () => undefined;
+    if (!isWhole(page, ids, sentinels)) return () => undefined;
     return (orderId) => {
       const items = page.items.filter((item) => item.user_order_id === orderId);
       const isTold = asked.includes(orderId) && (items.length > 0 || page.items.length < FEW);
@@ -132,12 +132,12 @@ export class GroupedLookUps {
     const enough = Math.min(SHOWN_FOR_PROBES, 2 * Math.max(this.#shownAtOnce, this.#calibratedWith));
     if (could <= this.#shownAtOnce || could < enough) return;
     this.#calibratedWith = could;
-    const known = this.#canaries.usable().slice(2, 2 + could);
+    const known = this.#sentinels.usable().slice(2, 2 + could);
     await this.#find(() => known.map(({ id: orderId, uuid: orderUuid }) => ({ orderId, orderUuid })), TIMEOUT_MS.soon);
   }
 }
 
-/** Maximum orders that a group of probes may name besides its canaries. */
+/** Maximum orders that a group of probes may name besides its sentinels. */
 const roomFor = (shownAtOnce: number): number => shownAtOnce - 3;
 
 /** Returns the requested orders by uuid, without any that are listed twice. */
@@ -155,19 +155,19 @@ function matching(items: readonly OrderListItem[], asked: readonly KnownOrder[])
 }
 
 /**
- * Decides whether what an answer lacks is absent: few enough ids, both canaries shown, and only
+ * Decides whether what an answer lacks is absent: few enough ids, both sentinels shown, and only
  * readable, requested items, each once.
  */
 function isWhole(
   { items, malformed }: Page<OrderListItem>,
   asked: readonly string[],
-  canaries: readonly Canary[],
+  sentinels: readonly Sentinel[],
 ): boolean {
   const uuids = new Map(items.map((item) => [item.user_order_id, item.order_uuid]));
   return (
     malformed.length === 0 &&
     uuids.size === items.length &&
     items.every((item) => asked.includes(item.user_order_id) && !item.unreadable && !item.empty) &&
-    canaries.every(({ id, uuid }) => uuids.get(id) === uuid)
+    sentinels.every(({ id, uuid }) => uuids.get(id) === uuid)
   );
 }

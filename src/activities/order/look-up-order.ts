@@ -5,6 +5,7 @@ import {
   type LookUpAnswer,
   type LookUpInput,
   type LookUpReading,
+  type Pace,
   windowOf,
 } from '../../contract/order/activities.js';
 import type { LookUpRecoveredInput } from '../../contract/order/followers.js';
@@ -17,6 +18,7 @@ import { comeBackIn, invalidOrder, noReading, retryOrTell } from '../failures.js
 import { countAdopted } from '../policy/ask.js';
 import { protectionsIn, tooSoonAfterRestore } from '../protections.js';
 import { patience } from './gathering.js';
+import { betweenMs, letSomebodyGoFirst } from './go-first.js';
 import { aboveLimits, capsFor } from './limits.js';
 import { uuidsOfOtherRuns } from './other-runs.js';
 import { foundOrder, readByOrderId, withoutChanges } from './probe.js';
@@ -29,12 +31,16 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
     if (input.delayMs && activityInfo().attempt === 1) throw comeBackIn(input.delayMs, 'waiting before the look-up');
     const account = accountOf(deps, input.account);
     const now = deps.nowMs ?? Date.now;
-    const later = laterWitnesses(account, input, await now(), windowOf(protectionsIn(deps, account).pace, input.type));
-    if (input.awaitsLater && later.length === 0) throw comeBackIn(AWAITED_MS.acceptance, NONE_LATER);
+    const { pace } = protectionsIn(deps, account);
+    const later = laterWitnesses(account, input, await now(), windowOf(pace, input.type));
+    if (input.awaitsLater && later.length === 0) {
+      await letSomebodyGoFirst(account, input.request.order_id, pace);
+      throw comeBackIn(betweenMs(pace).acceptance, NONE_LATER);
+    }
     try {
       const tooSoon = await tooSoonAfterRestore(deps, account, input.type);
-      const reading = await read(account, input, later);
-      if (input.awaitsLater && !isAwaited(reading)) throw comeBackIn(AWAITED_MS.reading, NONE_LATER);
+      const reading = await read(account, input, later, pace);
+      if (input.awaitsLater && !isAwaited(reading)) throw comeBackIn(betweenMs(pace).reading, NONE_LATER);
       if (reading.kind === 'elsewhere') return reading;
       await countNew(deps, account, { ...input, tooSoon }, reading);
       const readAtMs = await now();
@@ -73,25 +79,26 @@ async function payersNow({ rates }: Account, { type, request }: LookUpInput, rea
   return isCompleted ? undefined : payersOf(await rates.current(), type, request);
 }
 
+/** An outage counts as over after this many windows without a failing create: an hour by default. */
+const OUTAGE_WINDOWS = 6;
+
 /** A person already has a question, or soon will, so another account raises none. */
 const isAwaited = (reading: LookUpReading | ElsewhereAnswer): boolean =>
   reading.kind !== 'elsewhere' && (reading.kind !== 'absent' || reading.control?.later === true);
-
-/** Interval between checks for a later accepted order (no request), and between readings. */
-const AWAITED_MS = { acceptance: 10_000, reading: 60_000 };
 
 const NONE_LATER = 'until the service shows an order that it accepted later';
 
 /** Returns orders that were accepted after ours was sent, whatever the clocks differ by. */
 function laterWitnesses(
-  { lookUps }: Account,
-  { sentUntilMs, request }: LookUpInput,
+  { lookUps, canary }: Account,
+  { sentUntilMs, request, type }: LookUpInput,
   nowMs: number,
   windowMs: number,
 ): LaterWitness[] {
   if (sentUntilMs === undefined) return [];
   const aheadMs = Math.max(0, nowMs - activityInfo().currentAttemptScheduledTimestampMs);
-  return lookUps.witnesses.later(sentUntilMs + aheadMs, nowMs, windowMs, request.order_id);
+  const about = { orderId: request.order_id, type, ...(canary && { depositsCountFor: canary.countsFor }) };
+  return lookUps.witnesses.later(sentUntilMs + aheadMs, nowMs, windowMs, about);
 }
 
 /** Reads the order list and the status under our id, and the orders that make them credible. */
@@ -99,6 +106,7 @@ async function readAbsence(
   account: Account,
   { type, request, sentUntilMs, sentTo }: LookUpInput,
   later: readonly LaterWitness[],
+  pace: Pace,
 ): Promise<LookUpReading> {
   const { service, lookUps } = account;
   const { order_id: orderId } = request;
@@ -116,7 +124,7 @@ async function readAbsence(
   const isShown = others.some((one) => !isMissing(one) && hasFormOf(one.order_id, orderId));
   const isUnchecked = !(isShown && isSameKey) && !factsOf(type).movesMoneyAtOnce;
   const isCredible = isUnchecked ? false : whole && isSameKey && isLater ? true : undefined;
-  const othersFail = lookUps.witnesses.othersFail(orderId);
+  const othersFail = lookUps.witnesses.othersFail(orderId, OUTAGE_WINDOWS * pace.settleWindowMs.atOnce);
   return {
     ...reading,
     control: { whole, ...(isCredible !== undefined && { later: isCredible }), ...(othersFail && { othersFail }) },
@@ -127,6 +135,7 @@ async function read(
   account: Account,
   input: LookUpInput,
   later: readonly LaterWitness[],
+  pace: Pace,
 ): Promise<LookUpReading | ElsewhereAnswer> {
   const { orderUuid, sentTo, known } = input;
   const proves = known && !isOtherEndpoint(account, sentTo);
@@ -135,7 +144,7 @@ async function read(
   const found = elsewhereOf(account, sentTo);
   if (found && found.why === input.told) throw failedElsewhere(found.why);
   if (found) return { kind: 'elsewhere', ...found };
-  if (!orderUuid) return readNamed(account, input, await readAbsence(account, input, later));
+  if (!orderUuid) return readNamed(account, input, await readAbsence(account, input, later, pace));
   const reading = shown ?? (await readByUuid(account, input, orderUuid));
   // It was seen before, so it cannot be absent.
   if (known && reading.kind === 'absent')

@@ -1,9 +1,11 @@
 import { isFormOfId } from '../../contract/names.js';
 import type { Witness } from '../../contract/order/sent-to.js';
+import { factsOf, isOrderType, type OrderType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 
 /** Order that the service accepted from this process. `sentAtMs`: by the worker's clock. */
 interface Accepted extends Witness {
+  order_type: string;
   sentAtMs: number;
   monotonicMs: number;
 }
@@ -22,25 +24,35 @@ const MOST_UNCLEAR = 1_000;
 export class Witnesses {
   /** Oldest first. */
   readonly #accepted: Accepted[] = [];
-  /** Ids of creates without a clear answer since the last accepted order. */
-  readonly #unclear = new Set<string>();
+  /** Creates without a clear answer since the last accepted order: ids and times (performance.now). */
+  readonly #unclear = new Map<string, number>();
 
   /** Records an accepted order. `sentAtMs`, `monotonicMs`: when its create was sent. */
-  noteAccepted({ user_order_id, order_uuid }: Order, sentAtMs: number, monotonicMs = performance.now()): void {
+  noteAccepted(
+    { user_order_id, order_uuid, order_type }: Order,
+    sentAtMs: number,
+    monotonicMs = performance.now(),
+  ): void {
     this.#unclear.clear();
     const before = this.#accepted.at(-2)?.sentAtMs ?? Number.NEGATIVE_INFINITY;
     if (sentAtMs - before < SPACING_MS) this.#accepted.pop();
-    this.#accepted.push({ order_id: user_order_id, order_uuid, sentAtMs, monotonicMs });
+    this.#accepted.push({ order_id: user_order_id, order_uuid, order_type, sentAtMs, monotonicMs });
     if (this.#accepted.length > MOST_KEPT) this.#accepted.shift();
   }
 
   /** Records a create without a clear answer. */
   noteUnclear(orderId: string): void {
-    if (this.#unclear.size < MOST_UNCLEAR) this.#unclear.add(orderId);
+    if (this.#unclear.size < MOST_UNCLEAR) this.#unclear.set(orderId, performance.now());
   }
 
-  /** Returns true if creates of other orders got no clear answer since the last accepted one. */
-  othersFail = (orderId: string): boolean => this.#unclear.size > (this.#unclear.has(orderId) ? 1 : 0);
+  /**
+   * Returns true if creates of other orders got no clear answer within `withinMs`, and none was
+   * accepted since.
+   */
+  othersFail(orderId: string, withinMs: number): boolean {
+    const fromMs = performance.now() - withinMs;
+    return [...this.#unclear].some(([id, atMs]) => id !== orderId && atMs >= fromMs);
+  }
 
   /** Returns the youngest other order sent by `untilMs`; if there is none, the oldest. */
   youngest(untilMs: number, orderId: string): Witness | undefined {
@@ -52,11 +64,20 @@ export class Witnesses {
   /**
    * Returns orders that were sent after `untilMs`, of three ages, if possible with ids in the form
    * of `orderId`. Only one as old as the window must be shown; only one sent `LATER_BY` later
-   * proves anything.
+   * proves anything. A deposit counts for a type that moves money at once only if `depositsCountFor`
+   * names that type.
    */
-  later(untilMs: number, nowMs: number, windowMs: number, orderId: string): LaterWitness[] {
+  later(
+    untilMs: number,
+    nowMs: number,
+    windowMs: number,
+    { orderId, type, depositsCountFor = [] }: AboutOrder,
+  ): LaterWitness[] {
+    const isCounted = ({ order_type: other }: Accepted) =>
+      !factsOf(type).movesMoneyAtOnce || movesMoneyAtOnce(other) || depositsCountFor.includes(type);
     // The older of two ages: one clock stops while a machine sleeps, and the other may be set.
-    const aged = this.#othersThan(orderId).map((one) => {
+    const aged = this.#othersThan(orderId).flatMap((one) => {
+      if (!isCounted(one)) return [];
       const ageMs = Math.max(nowMs - one.sentAtMs, performance.now() - one.monotonicMs);
       return { ...one, sentAtMs: nowMs - ageMs };
     });
@@ -81,6 +102,17 @@ export class Witnesses {
  * that late.
  */
 const LATER_BY = 0.2;
+
+/** Order in doubt, for which later orders are searched. */
+export interface AboutOrder {
+  orderId: string;
+  type: OrderType;
+  /** Types for which the account's setting lets deposits count. */
+  depositsCountFor?: readonly OrderType[];
+}
+
+/** A service may show deposits while it hides payouts. An unknown type counts as a deposit. */
+const movesMoneyAtOnce = (type: string): boolean => isOrderType(type) && factsOf(type).movesMoneyAtOnce;
 
 /** Order that was accepted later. */
 export interface LaterWitness extends Witness {

@@ -89,10 +89,11 @@ function enterSending(run: BatchRun): void {
   const { stopped, paused, progress } = run;
   const [first, ...more] = progress.short ?? [];
   const funds = first !== undefined && `funds: row ${first} and ${more.length} more wait for them`;
+  const oneByOne = progress.first && `the orders of the rows, one row at a time: ${progress.first.why}`;
   if (stopped) enter(run, 'following', FOLLOWS);
   else if (progress.exhausted) enter(run, 'following', funds || FOLLOWS);
   else if (paused) enter(run, 'paused', 'resume or stop, and the end of the started orders');
-  else enter(run, 'sending', funds || 'the orders of the rows');
+  else enter(run, 'sending', funds || oneByOne || 'the orders of the rows');
 }
 
 const FOLLOWS = 'the end of the started orders';
@@ -107,7 +108,7 @@ function note(run: BatchRun, { rows }: BatchPlan, answer: SendBatchRowsAnswer): 
   if (unsure && !run.paused && !run.stopped) {
     pause(run, { by: BY_ITSELF, reason: unsure });
     // A resume must not pause for the same rows again.
-    run.progress = { ...progress, unsettled: [] };
+    run.progress = { ...progress, unsettled: [], first: undefined };
   }
   if (resetRun) pauseAfterReset(run, resetRun, rows);
 }

@@ -1,6 +1,7 @@
 import type { Control } from '../../contract/order/activities.js';
 import { type AbsentReading, applyReading, restart } from './absence-proof.js';
 import {
+  type Budget,
   type Conflict,
   type Doubt,
   type Facts,
@@ -37,7 +38,7 @@ export type Outcome =
   | { kind: 'closing'; by: string; refused?: string; atMs: number }
   | { kind: 'callback'; atMs: number }
   | { kind: 'placeConfirmed' }
-  /** The service shows an order that it accepted after our create, and not ours. */
+  /** A later reading does not show ours, and how reliable that is; perhaps it shows a later order. */
   | { kind: 'later'; control: Control };
 
 export function record(run: { facts: Facts }, outcome: Outcome): void {
@@ -62,7 +63,7 @@ export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
     }
     case 'notSent': {
       const { why, waitMs, isLimited } = outcome;
-      const name = isLimited ? 'rateLimited' : 'notSent';
+      const name = isLimited ? 'excused' : 'notSent';
       const budget = { ...facts.budget, [name]: facts.budget[name] + 1 };
       const asks = budget[name] % MAX_ROUNDS[name] === 0;
       const rounds = budget[name] > 1 ? ` (${budget[name]} rounds)` : '';
@@ -98,7 +99,7 @@ export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
     case 'later':
       // The service shows hidden orders again, so a whole window of readings is needed.
       if (!facts.absence) return without(facts, 'proof');
-      return { ...facts, absence: { ...facts.absence, control: outcome.control } };
+      return withControl(facts, outcome.control);
     case 'read':
       return applyProofReading(facts, outcome);
   }
@@ -180,8 +181,15 @@ function applyProofReading(facts: Facts, outcome: Extract<Outcome, { kind: 'read
   // Readings before a callback do not count.
   if (facts.callback === 'fresh') return { ...noted, proof: restart(proof, reading, windowMs) };
   if (!isProven) return { ...noted, proof };
-  return { ...without(noted, 'doubt', 'proof'), absence: { doubt, readIn, control } };
+  return withControl({ ...without(noted, 'doubt', 'proof'), absence: { doubt, readIn, control } }, control);
 }
+
+/** In an outage, the last create failed as those of other orders did. */
+const withControl = (facts: Facts, control: Control): Facts => ({
+  ...facts,
+  ...(facts.absence && { absence: { ...facts.absence, control } }),
+  ...(control.othersFail && { budget: excused(facts.budget) }),
+});
 
 /** A conflict seen after a refused create may result from it, so only an operator may end the order. */
 const seenInDoubt = ({ refused, doubt }: Facts, conflict: Conflict): Conflict =>
@@ -192,10 +200,16 @@ function applyDoubt(facts: Facts, { doubt, costs }: Extract<Outcome, { kind: 'do
   const isKnown = facts.everDoubted.some(({ cause, untilMs }) => cause === 'restored' && untilMs >= doubt.untilMs);
   if (doubt.cause === 'restored' && isKnown) return facts;
   const { budget } = facts;
-  const lastWasLimited = costs?.isLimited === true && budget.resends > 0;
-  const counted = lastWasLimited ? { rateLimited: budget.rateLimited + 1 } : { spent: budget.spent + 1 };
-  return { ...inDoubt(facts, doubt), ...(costs && { budget: { ...budget, ...counted, lastWasLimited } }) };
+  const spent: Budget = { ...budget, spent: budget.spent + 1, lastIsExcused: false };
+  const counted = costs?.isLimited ? excused(spent) : spent;
+  return { ...inDoubt(facts, doubt), ...(costs && { budget: counted }) };
 }
+
+/** Takes the last create out of the re-sends that are spent. */
+const excused = (budget: Budget): Budget =>
+  budget.lastIsExcused || budget.resends === 0 || budget.spent === 0
+    ? budget
+    : { ...budget, spent: budget.spent - 1, excused: budget.excused + 1, lastIsExcused: true };
 
 const LEAST_KNOWN_FIRST = ['unknown', 'confirmed', 'asked'] as const satisfies readonly Doubt['place'][];
 

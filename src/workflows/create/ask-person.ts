@@ -12,8 +12,11 @@ import { outcomeOf } from './decided.js';
 import { type Absence, isFollowable, isPlaceUnknown, type Seen, seenIn, wasEverInDoubt } from './facts.js';
 import type { Question } from './next-action.js';
 
-/** Time in which the service accepts no order of the account before an operator is asked. */
-const OUTAGE_MS = 60 * 60_000;
+/**
+ * Windows in which somebody may go first before an operator is asked. While creates of other orders
+ * fail, this is repeated.
+ */
+const WAIT_WINDOWS = { 'a later order': 1, 'an accepted order': 2 };
 
 /** Keeps the workflow open until an operator decides, or until the question is obsolete (`isChanged`). */
 export async function askPerson(run: OrderRun, about: Question, isChanged: () => boolean): Promise<void> {
@@ -22,10 +25,7 @@ export async function askPerson(run: OrderRun, about: Question, isChanged: () =>
   const answered = later ? watch(later) : () => false;
   const isOver = () => answered() || isChanged();
   try {
-    if (about.kind === 'uncertain' && about.waitsFor === 'an accepted order') {
-      enterPhase(run, 'uncertain', 'an order that the service accepts: then this one is sent again');
-      await condition(isOver, OUTAGE_MS, { summary: 'Before a person is asked' });
-    }
+    if (about.kind === 'uncertain' && about.waitsFor) await letOthersGoFirst(run, about.waitsFor, isOver);
     for (let asked: ParkQuestion | undefined = askedAbout(run, about); asked; ) {
       const decision = isOver() ? undefined : await parkUnless(run, asked, isOver);
       if (!decision) break;
@@ -38,6 +38,27 @@ export async function askPerson(run: OrderRun, about: Question, isChanged: () =>
     asking.cancel();
   }
 }
+
+/** Waits for a later order. Nobody could decide better while an outage lasts. */
+async function letOthersGoFirst(run: OrderRun, waitsFor: Awaited, isOver: () => boolean): Promise<void> {
+  enterPhase(run, 'uncertain', AWAITED[waitsFor]);
+  const waitMs = WAIT_WINDOWS[waitsFor] * (run.strictest.pace?.settleWindowMs.atOnce ?? 0);
+  do {
+    if (await condition(isOver, waitMs, { summary: 'Before a person is asked' })) return;
+    const { doubt } = run.facts.absence ?? {};
+    const question = { summary: 'Do creates of other orders still fail?', sentUntilMs: doubt?.untilMs };
+    const seen = seenIn(run, await lookUp(run, question));
+    // Hidden orders change nothing here.
+    if (seen.kind !== 'absent' || seen.control?.whole) record(run, laterOutcome(seen));
+  } while (waitsFor === 'an accepted order' && !isOver());
+}
+
+type Awaited = keyof typeof WAIT_WINDOWS;
+
+const AWAITED: Record<Awaited, string> = {
+  'a later order': 'an order that the service accepts after it: then this one is sent again',
+  'an accepted order': 'the end of an outage, since creates of other orders fail, too: then this one is sent again',
+};
 
 const waitsForLater = (about: Question): boolean =>
   about.kind === 'hidden' || (about.kind === 'uncertain' && about.waitsFor !== undefined);
@@ -53,7 +74,7 @@ const laterOutcome = (seen: Seen): Outcome =>
   seen.kind === 'absent' ? { kind: 'later', control: seen.control ?? { whole: true } } : { kind: 'seen', seen };
 
 const CONTINUES =
-  'This order continues by itself once it shows one whose id is as long and has the same kinds of characters';
+  'This order continues by itself once it shows one whose id is as long and has the same kinds of characters. Of several such orders, decide one: the others follow';
 
 function askedAbout(run: OrderRun, about: Question): ParkQuestion {
   switch (about.kind) {

@@ -4,7 +4,7 @@ import { factsOf } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { answersWithin, SEND_TIMEOUT_MS, watch } from '../activity-calls.js';
 import { ask, askForReading, lookUp } from '../ask/ask.js';
-import { isFollowUp } from '../identity.js';
+import { isCanary, isFollowUp } from '../identity.js';
 import { close, failureOf, startLookUpsAfterEnd } from '../order/end.js';
 import { emit } from '../order/events.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
@@ -39,6 +39,12 @@ export async function createOrder(run: OrderRun): Promise<Order> {
   for (;;) {
     const action = decide(create);
     if (action.do === 'take') return setOrder(run, action.ours);
+    if (isCanary(run) && waits(action)) {
+      // Another canary may follow it: it must not be sent later, beside that one.
+      const refused = 'a canary is sent at once or not at all';
+      record(run, { kind: 'closing', by: 'the worker', refused, atMs: Date.now() });
+      continue;
+    }
     if (action.do !== 'end') {
       // A refusal that was reported holds only while it is proven.
       if (action.do !== 'prove absence') run.failure = undefined;
@@ -51,6 +57,12 @@ export async function createOrder(run: OrderRun): Promise<Order> {
     else if (!isChanged(create, action)) close(run, ...closedAs(run, action.as));
   }
 }
+
+const waits = (action: Action): boolean =>
+  action.do === 'ask' ||
+  action.do === 'await resume' ||
+  action.do === 'await funds' ||
+  (action.do === 'look' && action.why === 'waited');
 
 function lateness(run: OrderRun): Facts['late'] {
   if (latestSendIsOver(run)) return 'over';

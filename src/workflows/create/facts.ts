@@ -39,10 +39,13 @@ export interface Budget {
   resends: number;
   /** Uncertain creates, the first one included: `spent <= resends` permits a re-send. */
   spent: number;
-  /** Probes and creates that the service answered with "too many requests". */
-  rateLimited: number;
-  /** Set if the last create was rate-limited. It costs no re-send. */
-  lastWasLimited: boolean;
+  /**
+   * Probes and creates whose failure says nothing about this order: the service answered "too many
+   * requests", or creates of other orders failed, too.
+   */
+  excused: number;
+  /** Set if the last create was one of them. It costs no re-send. */
+  lastIsExcused: boolean;
   /** Attempts that sent nothing. */
   notSent: number;
 }
@@ -95,8 +98,8 @@ export interface Facts {
   budget: Budget;
 }
 
-/** Attempts without a send, or rate limited ones, after which an operator is asked. */
-export const MAX_ROUNDS = { notSent: 50, rateLimited: 20 };
+/** Attempts without a send, or excused ones, after which an operator is asked. */
+export const MAX_ROUNDS = { notSent: 50, excused: 20 };
 
 export function openFacts(resend: 'once' | 'never' | undefined, movesMoneyAtOnce: boolean, doubt?: Doubt): Facts {
   const resends = resend === 'never' ? 0 : movesMoneyAtOnce ? 1 : 2;
@@ -106,7 +109,7 @@ export function openFacts(resend: 'once' | 'never' | undefined, movesMoneyAtOnce
     callback: 'none',
     cancelled: false,
     looked: false,
-    budget: { resends, spent: 0, rateLimited: 0, lastWasLimited: false, notSent: 0 },
+    budget: { resends, spent: 0, excused: 0, lastIsExcused: false, notSent: 0 },
   };
 }
 

@@ -29,7 +29,8 @@ export type Action =
 
 /**
  * Question to an operator. With `waitsFor`, the order is also sent again once the service shows an
- * order that it accepted later; 'an accepted order': the operator is asked only after an hour.
+ * order that it accepted later, and the operator is asked only if none is shown for a while; with
+ * 'an accepted order' not as long as creates of other orders fail.
  */
 export type Question =
   | { kind: 'conflict'; conflict: Conflict }
@@ -205,9 +206,9 @@ const isPermitted = (facts: Facts, { permitted }: Absence): boolean =>
 const isInTime = ({ late }: Facts, { late: isLateAllowed }: { late: boolean }): boolean =>
   late === undefined || (late !== 'over' && isLateAllowed);
 
-/** After "too many requests" a re-send is free, up to a number of rounds. */
-const isCovered = ({ budget: { resends, spent, rateLimited, lastWasLimited } }: Facts): boolean =>
-  lastWasLimited ? rateLimited % MAX_ROUNDS.rateLimited !== 0 : spent <= resends;
+/** After an excused create a re-send is free, up to a number of rounds. */
+const isCovered = ({ budget: { resends, spent, excused, lastIsExcused } }: Facts): boolean =>
+  lastIsExcused ? excused % MAX_ROUNDS.excused !== 0 : spent <= resends;
 
 /**
  * Returns true if only an operator may permit a re-send: refused, called back, cancelled, late,

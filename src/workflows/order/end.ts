@@ -1,11 +1,17 @@
 import { ApplicationFailure, metricMeter, workflowInfo } from '@temporalio/workflow';
 import { type EndedHeld, ORDER_UNRESOLVED, type OrderFailure, type SentBefore } from '../../contract/failures.js';
-import { afterEndWorkflowId, ORDER_AFTER_END_WORKFLOW, ORDER_CALLBACK_SIGNAL } from '../../contract/names.js';
+import {
+  afterEndWorkflowId,
+  CANARY_WORKFLOW,
+  ORDER_AFTER_END_WORKFLOW,
+  ORDER_CALLBACK_SIGNAL,
+} from '../../contract/names.js';
 import type { AfterEndInput } from '../../contract/order/after-end.js';
 import { differenceOf, type OrderResult } from '../../contract/order/input-and-result.js';
 import { isFinal } from '../../contract/service-objects.js';
 import { maskWallets } from '../../contract/wallets.js';
 import { isHeld } from '../create/facts.js';
+import { isCanary } from '../identity.js';
 import { learnReceivers } from '../outbox.js';
 import { signalOrStart } from '../signal-or-start.js';
 import { marksOf } from './payment.js';
@@ -92,7 +98,9 @@ export async function startLookUps(run: OrderRun): Promise<void> {
   );
 }
 
-export function countEnd({ type, account }: OrderRun, outcome: string): void {
+export function countEnd(run: OrderRun, outcome: string): void {
+  const { account } = run;
+  const type = isCanary(run) ? CANARY_WORKFLOW : run.type;
   metricMeter
     .createCounter('payment_orders_ended_total', undefined, 'orders that ended')
     .add(1, { type, account, outcome });

@@ -2,6 +2,7 @@ import type { EventKind } from '../../contract/events.js';
 import { parseOrderWorkflowId } from '../../contract/names.js';
 import { orderSides } from '../../contract/order/types.js';
 import { holdsWallet } from '../../contract/wallets.js';
+import { isCanary } from '../identity.js';
 import { isKeyword } from '../keywords.js';
 import { type Facts, put, subject } from '../outbox.js';
 import { marksOf } from './payment.js';
@@ -9,7 +10,7 @@ import { type OrderRun, orderIdOf } from './state.js';
 
 /** Records an event of an order. `later`: another one follows at once. */
 export const emit = (run: OrderRun, type: EventKind, facts: Facts = {}, later = false): void =>
-  put(run.outbox, type, { ...knownOf(run), ...marksOf(run), ...facts }, later);
+  isCanary(run) ? undefined : put(run.outbox, type, { ...knownOf(run), ...marksOf(run), ...facts }, later);
 
 /** Emits a change of attention, by its code alone: its reason is free text. */
 export function emitAttention(run: OrderRun): void {

@@ -82,7 +82,7 @@ describe('probes that one request answers', () => {
     expect(lists()).toHaveLength(0);
   });
 
-  test('an order that was just made is no canary yet', async () => {
+  test('an order that was just made is no sentinel yet', async () => {
     const { sandbox, service, lists } = await open();
     const lookUps = new GroupedLookUps(service, { lagMs: 2_000 });
     for (const order of await make(sandbox, numbered('fresh', 3))) lookUps.noteCreated(order, Date.now());
@@ -100,18 +100,18 @@ describe('probes that one request answers', () => {
     expect(await probe([...there, ...NEW])).toEqual({ ...all(there, 1), ...all(NEW, 'alone') });
   });
 
-  test('no two requests name the same canary', async () => {
+  test('no two requests name the same sentinel', async () => {
     const { probe, lists } = await open();
     for (let round = 0; round < 4; round += 1) await probe(numbered(`round-${round}`, 4));
-    const canaries = lists()
+    const sentinels = lists()
       .slice(1)
       .flatMap(({ body }) => {
         const ids: string[] = JSON.parse(body).order_ids;
         return [ids[0], ids.at(-1)];
       });
-    expect(canaries).toHaveLength(8);
-    expect(new Set(canaries).size).toBe(8);
-    expect(canaries.every((id) => id?.startsWith('ours-'))).toBe(true);
+    expect(sentinels).toHaveLength(8);
+    expect(new Set(sentinels).size).toBe(8);
+    expect(sentinels.every((id) => id?.startsWith('ours-'))).toBe(true);
   });
 });
 

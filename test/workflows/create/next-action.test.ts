@@ -16,7 +16,7 @@ const after = (facts: Facts, ...outcomes: Outcome[]): Facts => outcomes.reduce(a
 
 test.each([
   ['without a connection', MAX_ROUNDS.notSent, false],
-  ['of "too many requests"', MAX_ROUNDS.rateLimited, true],
+  ['of "too many requests"', MAX_ROUNDS.excused, true],
 ] as const)('an unsent order ends once an operator closes it after many rounds %s', (_, rounds, isLimited) => {
   const notSent: Outcome = { kind: 'notSent', why: 'no connection', waitMs: 500, isLimited };
   const facts = after(openFacts('once', true), ...Array.from({ length: rounds }, () => notSent));

@@ -50,9 +50,11 @@ export function addMoved(moved: Record<string, Amount>, { currency_to: currency,
 const UNSETTLED_KEPT = 50;
 
 /** Moves past rows that were taken, whatever happened to them. */
-export function countTaken(progress: BatchProgress, rows: readonly Pick<BatchRow, 'order'>[]): void {
+export function countTaken(progress: BatchProgress, rows: readonly Pick<BatchRow, 'row' | 'order'>[]): void {
   progress.asked = askedWith(progress, rows);
-  progress.taken += rows.length;
+  const ahead = new Set([...(progress.ahead ?? []), ...rows.map(({ row }) => row)]);
+  while (ahead.delete(progress.taken + 1)) progress.taken += 1;
+  progress.ahead = ahead.size > 0 ? [...ahead] : undefined;
 }
 
 /** Returns the requested amounts of all rows taken so far and of these. */
@@ -70,7 +72,7 @@ function askedWith(
 }
 
 /** Returns false for an unreadable row, which becomes no order. */
-function asksForMoney(order: unknown): order is { currency: string; amount: string } {
+export function asksForMoney(order: unknown): order is { currency: string; amount: string; order_id?: unknown } {
   const { currency, amount } = (order ?? {}) as { currency?: unknown; amount?: unknown };
   return typeof currency === 'string' && typeof amount === 'string' && AMOUNT_FORMAT.test(amount);
 }
@@ -80,10 +82,10 @@ const ADVICE = 'nothing beyond the plan is sent, also after a resume. Stop it, a
 /** Returns why the next rows exceed the plan, by the sums of all rows taken. */
 export function beyondPlan(
   { rows: planned, totals }: PlannedRows,
-  progress: Pick<BatchProgress, 'taken' | 'asked'>,
+  progress: Pick<BatchProgress, 'taken' | 'asked' | 'ahead'>,
   next: readonly BatchRow[],
 ): string | undefined {
-  const rows = progress.taken + next.length;
+  const rows = progress.taken + (progress.ahead?.length ?? 0) + next.length;
   if (next.length === 0) return `its rows end after ${rows} of ${planned}; ${ADVICE}`;
   if (rows > planned) return `it would take ${rows} rows, the plan has ${planned}; ${ADVICE}`;
   const asked = Object.entries(askedWith(progress, next));

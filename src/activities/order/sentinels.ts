@@ -1,7 +1,7 @@
 import type { Order } from '../../contract/service-objects.js';
 
 /** Order that is known to exist. */
-export interface Canary {
+export interface Sentinel {
   id: string;
   uuid: string;
   createdAt: string;
@@ -10,19 +10,19 @@ export interface Canary {
   answers: Set<number>;
 }
 
-/** Maximum number of canaries. The youngest are kept: they reveal a delayed list best. */
+/** Maximum number of sentinels. The youngest are kept: they reveal a delayed list best. */
 const MOST_KEPT = 64;
-/** Maximum number of used canaries to remember. None may be used again. */
+/** Maximum number of used sentinels to remember. None may be used again. */
 const MOST_SPENT = 2_000;
-/** Maximum answers per canary. Orders in more answers are dropped, to save memory. */
+/** Maximum answers per sentinel. Orders in more answers are dropped, to save memory. */
 const MOST_ANSWERS = 200;
 
 /**
  * Known orders of one account. Each list must show two of them that were never asked for or shown
  * together; otherwise it is cut, old, or of another account or request.
  */
-export class Canaries {
-  readonly #known = new Map<string, Canary>();
+export class Sentinels {
+  readonly #known = new Map<string, Sentinel>();
   readonly #spent = new Set<string>();
   #answers = 0;
 
@@ -44,20 +44,20 @@ export class Canaries {
   }
 
   /** Returns the usable orders, youngest first. */
-  usable(): Canary[] {
+  usable(): Sentinel[] {
     const untilMs = performance.now() - this.lagMs;
     return this.#youngest().filter(({ notedAtMs }) => notedAtMs <= untilMs);
   }
 
   /** Returns two orders that were never taken; undefined if there are none. */
-  pair(): readonly [Canary, Canary] | undefined {
+  pair(): readonly [Sentinel, Sentinel] | undefined {
     const [first, ...others] = this.usable();
     const last = first && others.find(({ answers }) => isDisjoint(answers, first.answers));
     return last && [first, last];
   }
 
   /** Returns such a pair and never returns it again. */
-  take(): readonly [Canary, Canary] | undefined {
+  take(): readonly [Sentinel, Sentinel] | undefined {
     const pair = this.pair();
     for (const { id } of pair ?? []) this.#spend(id);
     return pair;
@@ -72,7 +72,7 @@ export class Canaries {
     }
   }
 
-  #youngest(): Canary[] {
+  #youngest(): Sentinel[] {
     return [...this.#known.values()].sort(
       (a, b) => b.createdAt.localeCompare(a.createdAt) || b.notedAtMs - a.notedAtMs,
     );

@@ -1,0 +1,104 @@
+import type { BatchProgress } from '../../../contract/batch/batch.js';
+
+/** Number of neighbouring uncertain rows that are a sign of one cause. */
+const UNCERTAIN_IN_A_ROW = 3;
+/** Last rows of a batch, which are kept as later orders of the uncertain ones. */
+const KEPT_ROWS = 3;
+/** Rows that went first without a clear answer before a person is asked: in about an hour by default. */
+const MOST_UNCLEAR = 6;
+/** Window after the last of them, in windows: 1/8, 1/4, … up to 2. */
+const pauseWindows = (unclear: number): number => Math.min(2, 2 ** (unclear - 4));
+/** Time in which a create without an answer may still be on its way, in ms. */
+const UNDER_WAY_MS = 25_000;
+/** Part of the window after which an order is a later one, and time until others know it. */
+const [LATER_WINDOWS, SHOWN_WINDOWS] = [0.25, 1];
+
+type Rows = Pick<BatchProgress, 'open' | 'unsettled' | 'uncertain'>;
+
+/**
+ * Returns why rows go one at a time; undefined if they need not. The first send of an unsent row is
+ * always safe, and it is the later order that rows in doubt wait for.
+ */
+export function whyOneAtATime(
+  { open, unsettled, uncertain = [] }: Rows,
+  { left, maxInFlight }: { left: number; maxInFlight: number },
+): { why: string; isLast?: true } | undefined {
+  if (left <= 0) return undefined;
+  const some = neighbours([...uncertain, ...unsettled]);
+  if (some) return { why: `${some} are uncertain at the same time` };
+  if (uncertain.length === 0) return undefined;
+  const isFull = open.length >= maxInFlight && open.every(({ row }) => uncertain.includes(row));
+  if (isFull) return { why: `all ${open.length} open rows are uncertain` };
+  return left <= KEPT_ROWS
+    ? { why: `row ${uncertain[0]} is uncertain, and few rows are left`, isLast: true }
+    : undefined;
+}
+
+function neighbours(unclear: readonly number[]): string | undefined {
+  const rows = [...new Set(unclear)].sort((a, b) => a - b);
+  const more = UNCERTAIN_IN_A_ROW - 1;
+  const last = rows.find((row, index) => rows[index - more] === row - more);
+  return last === undefined ? undefined : `rows ${last - more} to ${last}`;
+}
+
+/** State of the row that went first. 'clear': the service answered; 'unsent': it waits before its create. */
+export type FirstRow = 'moving' | 'clear' | 'unclear' | 'unsent';
+
+/** Returns that state as far as the progress shows it; 'moving' for an open row. */
+export function firstRowOf({
+  first,
+  open,
+  uncertain = [],
+  unsettled,
+}: Rows & Pick<BatchProgress, 'first'>): FirstRow | undefined {
+  const row = first?.row;
+  if (row === undefined) return undefined;
+  if (uncertain.includes(row) || unsettled.includes(row)) return 'unclear';
+  return open.some((one) => one.row === row) ? 'moving' : 'clear';
+}
+
+/** What `recordFirst` needs besides the progress. `windowMs`: the settle window of payouts. */
+export interface FirstSituation {
+  left: number;
+  maxInFlight: number;
+  nowMs: number;
+  windowMs: number;
+  /** Absent if no row is going first. */
+  row?: FirstRow | undefined;
+  /** Rows became uncertain since the last call. */
+  isNewlyUncertain?: boolean;
+}
+
+/** Records how the row that went first stands, and when the next one may go. Changes `progress`. */
+export function recordFirst(progress: BatchProgress, situation: FirstSituation): void {
+  const { nowMs, windowMs, row, isNewlyUncertain } = situation;
+  // The service answers again, so parked rows slow nothing down.
+  if (row === 'clear') progress.unsettled = [];
+  const found = whyOneAtATime(progress, situation);
+  if (!found) {
+    delete progress.first;
+    return;
+  }
+  const before: Omit<NonNullable<BatchProgress['first']>, 'why'> = progress.first ?? { unclear: 0, nextAtMs: 0 };
+  const { why, isLast } = found;
+  const unclear = row === 'clear' ? 0 : before.unclear + (row === 'unclear' ? 1 : 0);
+  const waits = [before.nextAtMs];
+  if (row === 'unclear') waits.push(nowMs + pauseWindows(unclear) * windowMs);
+  // Sooner, it would be no later order of the newest doubt; and what it settles shows after a while.
+  if (isLast && (isNewlyUncertain || !progress.first)) waits.push(nowMs + UNDER_WAY_MS + LATER_WINDOWS * windowMs);
+  if (isLast && row === 'clear') waits.push(nowMs + SHOWN_WINDOWS * windowMs);
+  progress.first = {
+    ...{ why, unclear, nextAtMs: Math.max(...waits) },
+    ...(row === 'moving' && { row: before.row, orderId: before.orderId }),
+  };
+}
+
+/** Returns why going first does not help, so that a person is asked; undefined if it may. */
+export function whyNoneGoesFirst({ first }: Pick<BatchProgress, 'first'>): string | undefined {
+  if (!first || first.unclear < MOST_UNCLEAR) return undefined;
+  return `${first.why}, and ${first.unclear} rows that were sent one at a time since got no clear answer either; check them before more is sent`;
+}
+
+/** Returns true if a row may go first now. */
+export const mayGoFirst = ({ first }: Pick<BatchProgress, 'first'>, nowMs: number): boolean =>
+  first !== undefined && first.row === undefined && nowMs >= first.nextAtMs;
