@@ -22,6 +22,23 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'any deposit is a later order of a payout',
+    file: 'src/activities/order/witnesses.ts',
+    find: '!factsOf(type).movesMoneyAtOnce || movesMoneyAtOnce(other) || depositsCountFor.includes(type);',
+    replacement: 'movesMoneyAtOnce(other) || depositsCountFor !== undefined;',
+    test: {
+      file: 'test/activities/order/witnesses.test.ts',
+      name: 'a deposit is a later order for a deposit, and for a payout only if the setting says so',
+    },
+  },
+  {
+    name: 'an order that waits for a later one is sent itself',
+    file: 'src/workflows/create/next-action.ts',
+    find: '  if (isBelieved(absence, terms)) return again;\n',
+    replacement: '  if (control.othersFail || isBelieved(absence, terms)) return again;\n',
+    test: everyOneKeeps('an outage, and a view that stands still'),
+  },
+  {
     name: 'unlimited create attempts',
     file: 'src/workflows/activity-calls.ts',
     find: 'retry: { maximumAttempts: 1 }',

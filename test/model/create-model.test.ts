@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import type { Control } from '../../src/contract/order/activities.js';
 import type { Outcome } from '../../src/workflows/create/apply-outcome.js';
 import { isCallbackNew, wasEverInDoubt } from '../../src/workflows/create/facts.js';
-import type { Question } from '../../src/workflows/create/next-action.js';
 import {
   actionOf,
   CODE,
@@ -17,6 +16,7 @@ import {
   type Step,
   stepsOf,
   type World,
+  waitsForLater,
 } from './create-world.fixture.js';
 
 /** What is explored; each disturbance so often at most. */
@@ -28,6 +28,9 @@ const NONE: Left = {
   thaw: 0,
   key: 0,
   accept: 1,
+  canary: 0,
+  split: 0,
+  outage: 0,
   callback: 0,
   cancel: 0,
   reset: 0,
@@ -98,6 +101,14 @@ const INVARIANTS: readonly ((world: World, before: World, code: Code) => string 
     isSent(world, before) && before.isRefused && !before.facts.absence?.permitted
       ? 'sent by itself after a refusal'
       : undefined,
+  (world, before) =>
+    isSent(world, before) &&
+    before.sends.length > 0 &&
+    before.isPayout &&
+    !before.facts.absence?.permitted &&
+    !before.wasLaterShown
+      ? 'sent again without a later order or a person'
+      : undefined,
   (world) => (world.ended === 'none exists' && world.callbackDue ? 'ended with a callback not looked into' : undefined),
   (world, _, code) => {
     const { facts } = observed(world, code);
@@ -141,12 +152,17 @@ interface Bounds {
   most: number;
   isPayout?: boolean;
   within?: (world: World) => boolean;
+  /** True: an order that waits for a later one has to go on by itself. */
+  goesOn?: boolean;
 }
 
 /** Nothing more happens because of what is looked at, not because of the run. */
-const isBound = (world: World, code: Code): boolean => {
+const isBound = (world: World, code: Code, goesOn: boolean): boolean => {
   if (world.ended !== undefined) return true;
   const action = actionOf(world, code);
+  // The service is well, or will be, and something unsent exists.
+  const isWell = !world.frozen || world.left.thaw > 0;
+  if (goesOn && isWell && waitsForLater(action)) return false;
   return action.do === 'ask' ? world.left.decision === 0 : action.do === 'attempt' && world.left.send === 0;
 };
 
@@ -158,7 +174,11 @@ function stuck(before: ReadonlyMap<string, string[]>, ends: readonly string[]): 
 }
 
 /** Explores every reachable state breadth-first. */
-function explore(left: Left, code: Code, { most, within = () => true, isPayout = true }: Bounds): Explored {
+function explore(
+  left: Left,
+  code: Code,
+  { most, within = () => true, isPayout = true, goesOn = false }: Bounds,
+): Explored {
   const startedAtMs = performance.now();
   const paths = new Map<string, { from?: string; event: string }>();
   const asked = new Set<string>();
@@ -178,7 +198,7 @@ function explore(left: Left, code: Code, { most, within = () => true, isPayout =
   const follow = (from: string, state: World): typeof level => {
     const about = askedNow(state, code);
     if (about) asked.add(about);
-    if (isBound(state, code)) ends.push(from);
+    if (isBound(state, code, goesOn)) ends.push(from);
     return stepsOf(state, code).flatMap(({ event, world }) => {
       const key = keyOf(world);
       if (!within(world)) {
@@ -212,11 +232,8 @@ function askedNow(world: World, code: Code): string | undefined {
   if (world.ended !== undefined) return undefined;
   const action = actionOf(world, code);
   const isAccepted = world.laterMs !== undefined && world.laterMs > (world.sends[0]?.atMs ?? 0);
-  return action.do === 'ask' && isAccepted && !waits(action.about) ? action.about.kind : undefined;
+  return action.do === 'ask' && isAccepted && !waitsForLater(action) ? action.about.kind : undefined;
 }
-
-/** What is asked is answered by itself once the service shows a later order. */
-const waits = (about: Question): boolean => about.kind === 'uncertain' && about.waitsFor !== undefined;
 
 const tell = (name: string, { states, depth, seconds, broken }: Explored): void => {
   const found = broken ? `\n  ${broken.rule}: ${broken.events.join(' → ')}` : ', no invariant broken';
@@ -240,6 +257,12 @@ const COMBINATIONS: Record<string, Partial<Left> & { isPayout?: false }> = {
     decision: 1,
   },
   'a view that stands still': { freeze: 1, thaw: 1, callback: 1, accept: 1 + more, decision: 1 + more },
+  'a canary, and deposits that are shown before payouts': { canary: 1, accept: more, split: 1, thaw: 1, decision: 1 },
+  'a canary, and a view that stands still': { canary: 2, accept: 0, freeze: 1, thaw: 1, callback: more, decision: 1 },
+  'an outage of all creates': { outage: 2, send: 3, accept: 2, decision: 1 },
+  'an outage, and a view that stands still': { outage: 1, accept: 1, freeze: 1, thaw: 1, decision: 1 },
+  'an outage, of deposits': { isPayout: false, outage: 1, send: 3, accept: 1, canary: 1, decision: 1 },
+  'a canary under another key': { canary: 1, key: 1, accept: 0, restart: more, decision: 1 },
   'another key': { key: 1, accept: 1 + more, callback: more, decision: 1, cancel: 1 },
   'a reset': { reset: 1, accept: 1, callback: more, cancel: more, decision: 1 },
   'a reset, of what is hidden': { reset: 1, freeze: 1, thaw: 1, accept: 1, decision: 1 },
@@ -292,6 +315,39 @@ describe('of every state that can be reached', () => {
   });
 });
 
+/** Deposits count, at a service that shows them as it shows payouts. */
+const COUNTING: Code = { ...CODE, depositsCount: true };
+
+describe('an order that waits for a later one', () => {
+  const doubts = { freeze: 1, thaw: 1, accept: 0, callback: 0 };
+
+  test.each([
+    ['an unsent order goes first', { accept: Number.POSITIVE_INFINITY }, CODE],
+    ['a canary counts for it', { canary: Number.POSITIVE_INFINITY }, COUNTING],
+    ['creates fail again and again', { accept: Number.POSITIVE_INFINITY, outage: 2, send: 3 }, CODE],
+  ])('goes on by itself while the service is well and %s', (name, first, code) => {
+    const explored = explore({ ...NONE, ...doubts, ...first }, code, { most: 100_000, goesOn: true });
+    tell(name, explored);
+    expect(explored.broken).toBeUndefined();
+    expect(explored.states).toBeGreaterThan(500);
+  });
+
+  test('a canary that counts sends nothing twice, whatever stands still, is reset or restored', () => {
+    for (const left of [
+      { freeze: 1, thaw: 1 },
+      { reset: 1 },
+      { restart: 1 },
+      { restore: 1 },
+      { key: 1 },
+      { form: 1 },
+    ]) {
+      const explored = explore({ ...NONE, accept: 0, canary: 2, decision: 1, ...left }, COUNTING, { most: 100_000 });
+      tell(`a canary that counts, ${Object.keys(left)}`, explored);
+      expect(explored.broken).toBeUndefined();
+    }
+  });
+});
+
 /** A mistake in the code: what it does in the place of one outcome or action. */
 interface Planted {
   name: string;
@@ -321,6 +377,21 @@ const PLANTED: readonly Planted[] = [
   {
     name: 'a re-send needs no order that was accepted later',
     code: withControl({ later: true }),
+    left: { freeze: 1, accept: 0 },
+  },
+  {
+    name: 'a deposit counts as a later order of a payout, at a service that shows deposits first',
+    code: { depositsCount: true },
+    left: { split: 1, canary: 1, accept: 0 },
+  },
+  {
+    name: 'an order in doubt is sent to be the later order of others',
+    code: {
+      nextAction: (facts, terms) => {
+        const action = CODE.nextAction(facts, terms);
+        return waitsForLater(action) ? { do: 'attempt', permission: 'absent' } : action;
+      },
+    },
     left: { freeze: 1, accept: 0 },
   },
   {

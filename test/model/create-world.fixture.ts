@@ -41,6 +41,8 @@ interface Frozen {
   atMs: number;
   ours: boolean;
   another: boolean;
+  /** New deposits are shown, although new payouts are not. */
+  deposits?: true;
 }
 
 export interface World {
@@ -54,8 +56,14 @@ export interface World {
   witness: boolean;
   /** Another payment has our id. */
   another?: true;
-  /** When the service accepted the last order of somebody else that this worker sent. */
+  /** When the service accepted the last order that was never sent before and moves money at once. */
   laterMs?: number;
+  /** Creates of other orders got no clear answer since the last one that was accepted. */
+  othersFail?: true;
+  /** Since the last send, a reading showed an order that was accepted well after it. */
+  wasLaterShown?: true;
+  /** When it accepted the last canary, which is a deposit. */
+  canaryMs?: number;
   /** Counts runs: of a reset, of a start again. */
   run: number;
   firstRun: number;
@@ -88,6 +96,9 @@ export type Disturbance =
   | 'thaw'
   | 'key'
   | 'accept'
+  | 'canary'
+  | 'split'
+  | 'outage'
   | 'callback'
   | 'cancel'
   | 'reset'
@@ -117,6 +128,8 @@ export interface Step {
 export interface Code {
   nextAction: typeof nextAction;
   applyOutcome: typeof applyOutcome;
+  /** The account's setting says that deposits count for payouts. */
+  depositsCount?: boolean;
 }
 
 export const CODE: Code = { nextAction, applyOutcome };
@@ -176,14 +189,34 @@ function disturbances(world: World, code: Code): Step[] {
         (spent) => ({ ...spent, frozen: { atMs: nowMs, ours, another: another === true } }),
       ],
     ),
+    ...mayShow(world).map(
+      (ours): Happening => [
+        'split',
+        `what the service shows of payouts stands still${ours ? ', with our order' : ''}, and deposits go on`,
+        !frozen,
+        (spent) => ({ ...spent, frozen: { atMs: nowMs, ours, another: another === true, deposits: true } }),
+      ],
+    ),
     ['thaw', 'it goes on', frozen !== undefined, (spent) => without(spent, 'frozen')],
     [
       'key',
       'the key is changed to one that sees nothing',
       wasSent,
-      (spent) => ({ ...without(spent, 'laterMs'), otherKey: true }),
+      (spent) => ({ ...without(without(spent, 'laterMs'), 'canaryMs'), otherKey: true }),
     ],
-    ['accept', 'another order is accepted', wasSent, (spent) => ({ ...spent, laterMs: nowMs })],
+    [
+      'accept',
+      'an unsent order goes first and is accepted',
+      wasSent,
+      (spent) => ({ ...without(spent, 'othersFail'), laterMs: nowMs }),
+    ],
+    ['outage', 'creates of other orders fail', !world.othersFail, (spent) => ({ ...spent, othersFail: true })],
+    [
+      'canary',
+      'a canary is accepted',
+      waitsForLater(actionOf(world, code)),
+      (spent) => ({ ...without(spent, 'othersFail'), canaryMs: nowMs }),
+    ],
     [
       'callback',
       'a callback comes',
@@ -219,7 +252,7 @@ function disturbances(world: World, code: Code): Step[] {
       wasSent,
       (spent) => ({
         // A hold is forgotten with everything else.
-        ...without(without(without(spent, 'laterMs'), 'held'), 'isRefused'),
+        ...without(without(without(without(spent, 'laterMs'), 'canaryMs'), 'held'), 'isRefused'),
         facts: openFacts(undefined, world.isPayout),
         witness: false,
         restoredAtMs: nowMs,
@@ -263,7 +296,17 @@ function arrivals(world: World): Step[] {
   });
 }
 
-type Passing = 'laterMs' | 'callbackDue' | 'cancelled' | 'frozen' | 'stopped' | 'held' | 'isRefused';
+type Passing =
+  | 'othersFail'
+  | 'wasLaterShown'
+  | 'laterMs'
+  | 'canaryMs'
+  | 'callbackDue'
+  | 'cancelled'
+  | 'frozen'
+  | 'stopped'
+  | 'held'
+  | 'isRefused';
 
 function without(world: World, key: Passing): World {
   const { [key]: _, ...rest } = world;
@@ -331,7 +374,7 @@ function progress(before: World, code: Code): Step[] {
       return [...steps(world), ...heldMeanwhile(world, code, steps)];
     }
     case 'look':
-      return readings(world).map(({ seen, event }) => ({
+      return readings(world, code).map(({ seen, event }) => ({
         event: `a look shows ${event}`,
         world: answered(world, code, seen, () => ({ kind: 'seen', seen })),
       }));
@@ -366,22 +409,32 @@ const resetDoubt = (world: World): Outcome => ({
   doubt: { cause: 'reset', untilMs: world.nowMs + UNDER_WAY, place: 'unknown', said: 'the workflow was reset' },
 });
 
+/** Orders that count as later ones for ours, each with whether the service shows it. */
+function laterOnes({ frozen, laterMs, canaryMs, isPayout }: World, code: Code): { atMs: number; isShown: boolean }[] {
+  const isSeen = (atMs: number) => !frozen || frozen.atMs > atMs;
+  const payout = laterMs === undefined ? [] : [{ atMs: laterMs, isShown: isSeen(laterMs) }];
+  if (canaryMs === undefined || (isPayout && !code.depositsCount)) return payout;
+  return [...payout, { atMs: canaryMs, isShown: frozen?.deposits || isSeen(canaryMs) }];
+}
+
 /** What a reading may show, with what it can be checked by. */
-function readings(world: World): { seen: Seen; event: string }[] {
-  const { frozen, otherKey, witness, laterMs, facts, nowMs } = world;
+function readings(world: World, code: Code): { seen: Seen; event: string }[] {
+  const { frozen, otherKey, witness, facts, nowMs } = world;
   const untilMs = (facts.doubt ?? facts.absence?.doubt)?.untilMs ?? Number.POSITIVE_INFINITY;
-  const isLaterKnown = laterMs !== undefined && laterMs > untilMs && laterMs < nowMs;
-  const showsLater = isLaterKnown && (!frozen || frozen.atMs > laterMs);
+  const later = laterOnes(world, code).filter(({ atMs }) => atMs > untilMs && atMs < nowMs);
+  const isLaterKnown = later.length > 0;
+  const showsLater = later.every(({ isShown }) => isShown);
   const whole = !(isLaterKnown && !showsLater) && !(otherKey && witness);
   // A later order proves nothing under another key, where none was pinned, nor about an id that is kept in another form.
   const isAlike = !(otherKey && !witness) && !world.sends.some(({ otherForm }) => otherForm);
-  const proves = showsLater && laterMs > untilMs + LATE;
+  const proves = later.some(({ atMs, isShown }) => isShown && atMs > untilMs + LATE);
   // A deposit of a worker that knows no order.
   const isUnchecked = !world.isPayout && !witness && !isLaterKnown;
   const control = {
     whole,
     ...(whole && proves && isAlike && { later: true as const }),
     ...(isUnchecked && { later: false }),
+    ...(world.othersFail && { othersFail: true as const }),
   };
   const count = world.sends.filter(isShown).length;
   const showsAnother = !otherKey && (frozen ? frozen.another : world.another === true);
@@ -394,7 +447,8 @@ function readings(world: World): { seen: Seen; event: string }[] {
 
 /** The run hears an answer: one that another run asked for tells that it was reset, and a restored Temporal says so. */
 function answered(world: World, code: Code, seen: Seen, outcome: (world: World) => Outcome): World {
-  const told = restored({ ...world, answeredIn: world.run }, code);
+  const isLater = seen.kind === 'absent' && seen.control?.later;
+  const told = restored({ ...world, answeredIn: world.run, ...(isLater && { wasLaterShown: true }) }, code);
   const isReset = world.answeredIn !== world.run && world.run !== world.firstRun;
   if (!isReset || seen.kind === 'ours') return note(told, code, outcome(told));
   const doubted = note(told, code, resetDoubt(world));
@@ -418,7 +472,7 @@ function proofs(world: World, code: Code): Step[] {
   const { proof } = world.facts;
   const nowMs = Math.max(world.nowMs, Math.ceil(proof?.nextAtMs ?? 0), world.nowMs + 1);
   const later = passed({ ...world, nowMs });
-  return readings(later).map(({ seen, event }) => {
+  return readings(later, code).map(({ seen, event }) => {
     const reading = { askedAtMs: nowMs, answeredAtMs: nowMs, readAtMs: nowMs };
     return {
       event: `${nowMs - world.nowMs} later a reading shows ${event}`,
@@ -461,7 +515,7 @@ function attempts(world: World, permission: string, code: Code): Step[] {
   const at = world.nowMs;
   const isReset = world.run !== world.firstRun;
   const permittedIn = permission === 'first' ? `${world.firstRun}` : world.facts.absence?.readIn;
-  const probes = readings(world);
+  const probes = readings(world, code);
   const found = probes.filter(({ seen }) => seen.kind !== 'absent');
   const steps: Step[] = found.map(({ seen }) => ({
     event: 'the probe finds our order',
@@ -493,7 +547,7 @@ function attempts(world: World, permission: string, code: Code): Step[] {
   }
   if (world.left.send === 0) return steps;
   const sending = {
-    ...spend(told, 'send'),
+    ...without(spend(told, 'send'), 'wasLaterShown'),
     before: { facts: world.facts, answeredIn: world.answeredIn },
     witness: world.witness,
   };
@@ -550,10 +604,14 @@ function attempts(world: World, permission: string, code: Code): Step[] {
 
 type Asked = Extract<Action, { do: 'ask' }>['about'];
 
+/** True if the order is sent again by itself once a later one is shown. */
+export const waitsForLater = (action: Action): boolean =>
+  action.do === 'ask' && action.about.kind === 'uncertain' && action.about.waitsFor !== undefined;
+
 /** What an operator may decide, who tells the truth about what the service said, and what comes by itself. */
 function asked(world: World, about: Asked, code: Code): Step[] {
   const waiting = passed({ ...world, nowMs: world.nowMs + 1 });
-  const waits = about.kind === 'hidden' || (about.kind === 'uncertain' && about.waitsFor !== undefined);
+  const waits = about.kind === 'hidden' || waitsForLater({ do: 'ask', about });
   return [
     ...(waits ? shownLater(waiting, code) : []),
     ...(world.left.decision > 0 ? decisions(asking(waiting), about, code) : []),
@@ -567,7 +625,7 @@ const asking = (world: World): World => {
 };
 
 function shownLater(world: World, code: Code): Step[] {
-  return readings(world).flatMap(({ seen }): Step[] => {
+  return readings(world, code).flatMap(({ seen }): Step[] => {
     if (seen.kind === 'absent' && !seen.control?.later) return [];
     const control = (seen.kind === 'absent' && seen.control) || { whole: true };
     const outcome: Outcome = seen.kind === 'absent' ? { kind: 'later', control } : { kind: 'seen', seen };
