@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { Balances } from '../contract/service-objects.js';
 import { NotSentError, PaymentServiceError, RateLimitedError, refusesKey } from '../payment-service/errors.js';
 import { grpcStatus } from '../temporal.js';
+import { checkAgainstRates } from '../validation/rate-checks.js';
 import type { Asked, AskedAccount, Finding, Shown, Target } from './findings.js';
 import { orderAccountFindings } from './order-accounts.js';
 import {
@@ -40,6 +41,7 @@ const CHECKS: readonly Check[] = [
   { name: 'clock', by: 'W', after: 'signed-read', ask: clockFindings },
   { name: 'caps', by: 'W', after: 'signed-read', ask: capFindings },
   { name: 'shared-wallets', by: 'W', after: 'signed-read', ask: sharedWalletFindings },
+  { name: 'canary', by: 'W', after: 'signed-read', ask: canaryFindings },
   { name: 'order-accounts', by: 'W', after: 'namespace', askTemporal: orderAccountFindings },
   { name: 'callback', by: 'W', ask: callbackFindings },
 ];
@@ -173,6 +175,25 @@ export async function capFindings({ config: { caps }, shown }: Asked): Promise<r
   if (unknown.length === 0) return [];
   const text = `PAYMENT_ORDER_CAPS names ${unknown.join(', ')}, which no account has among its balances. If that is misspelt, the currency that was meant has no cap: correct it`;
   return [{ check: 'caps', level: 'warning', text }];
+}
+
+/** Finds canaries that the service would refuse, and says what no canary proves. */
+async function canaryFindings({ accounts = new Map(), config }: Asked): Promise<readonly Finding[]> {
+  const found = [...accounts].map(async ([account, { service }]): Promise<Finding[]> => {
+    const canary = config.accounts?.get(account)?.canary;
+    if (!canary) return [];
+    const { countsFor, ...deposit } = canary;
+    const about = { check: 'canary', account };
+    const counts = `account ${account}: deposits count as later orders for ${countsFor.join(', ')}. At a service that shows deposits before payouts, that pays twice: name a type in countsFor only if the service confirms that its list shows both alike`;
+    const notes: Finding[] = countsFor.length > 0 ? [{ ...about, level: 'note', text: counts }] : [];
+    const rates = await service.rates({ timeoutMs: ANSWER_WITHIN_MS }).catch(() => undefined);
+    const [error] = rates ? checkAgainstRates('deposit', { order_id: 'canary', ...deposit }, rates) : [];
+    if (!error) return notes;
+    const field = error.field.replace('order.', 'canary.');
+    const text = `account ${account}: ${field}: ${error.reason}. The service would refuse it, so orders in doubt wait for a person: correct it`;
+    return [...notes, { ...about, level: 'warning', text }];
+  });
+  return (await Promise.all(found)).flat();
 }
 
 /** Finds two keys of one account: the same order id under both names would be paid twice. */

@@ -21,7 +21,7 @@ export interface Finding {
 
 /** Account that may be asked. */
 export interface AskedAccount extends UsedAccount {
-  service: Pick<PaymentService, 'balances'>;
+  service: Pick<PaymentService, 'balances' | 'rates'>;
 }
 
 /** Subject of the checks. */

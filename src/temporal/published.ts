@@ -26,6 +26,8 @@ const published = z.object({
   policy: z.string().optional().catch(undefined),
   notExecuted: z.array(z.number().int()).optional().catch(undefined),
   audit: z.literal(true).optional().catch(undefined),
+  /** Digest of the account's canary. */
+  canary: z.string().optional().catch(undefined),
   restoredAtMs: z
     .number()
     .refine((ms) => ms <= Date.now() + MOST_AHEAD_MS)
@@ -44,6 +46,7 @@ const VARIABLES: Record<keyof Protections, string> = {
   policy: 'POLICY_FILE',
   notExecuted: 'PAYMENT_NOT_EXECUTED_STATUSES',
   audit: 'AUDIT_DIR',
+  canary: 'canary of PAYMENT_ACCOUNTS_FILE',
   restoredAtMs: 'TEMPORAL_RESTORED_AT',
 };
 
@@ -77,7 +80,7 @@ export function publishedFor(config: Pick<WorkerConfig, 'pace'> & Partial<Worker
   const { settleWindowMs, confirmDelayMs } = pace;
   const own = approvers?.get(account);
   const policy = config.policies?.get(account);
-  const statuses = config.accounts?.get(account)?.notExecutedStatuses ?? [];
+  const { notExecutedStatuses: statuses = [], canary } = config.accounts?.get(account) ?? {};
   return {
     windows: [settleWindowMs.atOnce, settleWindowMs.deposit, confirmDelayMs],
     ...(caps && { caps: Object.fromEntries([...caps].sort()) }),
@@ -85,6 +88,7 @@ export function publishedFor(config: Pick<WorkerConfig, 'pace'> & Partial<Worker
     ...(policy && { policy: policyDigest(policy) }),
     ...(statuses.length > 0 && { notExecuted: [...statuses].sort() }),
     ...(auditDir && { audit: true }),
+    ...(canary && { canary: digestOfJson(canary) }),
     ...(restoredAtMs !== undefined && { restoredAtMs }),
   };
 }

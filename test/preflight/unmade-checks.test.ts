@@ -17,7 +17,7 @@ test('without Temporal nothing is said to be in order that only Temporal tells',
 
 test('where an account does not answer, nothing is said to be in order that its balances tell', () => {
   const first = 'signed-read';
-  expect(unmade(first)).toEqual({ clock: first, caps: first, 'shared-wallets': first });
-  expect(unmade(first, 'clock', 'caps')).toEqual({ 'shared-wallets': first });
+  expect(unmade(first)).toEqual({ clock: first, caps: first, 'shared-wallets': first, canary: first });
+  expect(unmade(first, 'clock', 'caps')).toEqual({ 'shared-wallets': first, canary: first });
   expect(unmade()).toEqual({});
 });

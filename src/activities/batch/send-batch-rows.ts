@@ -10,7 +10,7 @@ import type { ActivityDeps } from '../deps.js';
 import { batchFailure } from '../failures.js';
 import { lastHeartbeat } from '../only-attempt.js';
 import { beyondPlan, countStarted, countTaken } from './rows/count.js';
-import { type FirstRow, firstRowOf, mayGoFirst, recordFirst, whyNoneGoesFirst } from './rows/go-first.js';
+import { type FirstRow, firstRowOf, KEPT_ROWS, mayGoFirst, recordFirst, whyNoneGoesFirst } from './rows/go-first.js';
 import { haltReason } from './rows/halt.js';
 import { confirmReading } from './rows/reading.js';
 import { smallestOf } from './rows/smallest.js';
@@ -37,6 +37,8 @@ interface Chunk extends BatchWork {
   rows?: Iterator<BatchRow>;
   /** Rows that were read from it and not taken yet. */
   read: BatchRow[];
+  /** Rows whose create the service has answered. */
+  answered: Set<number>;
   nextWatchMs: number;
   watchEveryMs: number;
   confirmedAtMs: number;
@@ -50,7 +52,7 @@ export function sendBatchRowsActivity(deps: ActivityDeps) {
     // A foreign heartbeat counts as none: rows started since are attached to.
     const progress = isProgress(left) ? left : batch.progress;
     const times = { nextWatchMs: 0, watchEveryMs: WATCH_EVERY_MS.shortest, confirmedAtMs: 0, confirmedAtWallMs: 0 };
-    const chunk: Chunk = { client: getClient(), deps, batch, progress, read: [], ...times };
+    const chunk: Chunk = { client: getClient(), deps, batch, progress, read: [], answered: new Set(), ...times };
     // Heartbeats through the worker, which drops answers of activities without heartbeats. Whether
     // this attempt counts is asked separately.
     const beat = setInterval(() => heartbeat(progress), BEAT_EVERY_MS);
@@ -125,11 +127,14 @@ async function watchNowAndThen(chunk: Chunk): Promise<void> {
   chunk.nextWatchMs = performance.now() + chunk.watchEveryMs;
 }
 
-async function watchFirst({ deps, batch, progress, client }: Chunk, before: readonly number[]): Promise<void> {
-  const { first, uncertain = [], taken, ahead = [] } = progress;
+async function watchFirst(chunk: Chunk, before: readonly number[]): Promise<void> {
+  const { deps, batch, progress, client } = chunk;
+  const { first, uncertain = [] } = progress;
   const row = firstRowOf(progress);
+  const left = leftOf(chunk);
   recordFirst(progress, {
-    left: batch.plan.rows - taken - ahead.length,
+    left,
+    isUnanswered: left > 0 && left <= KEPT_ROWS && (await isUnanswered(chunk)),
     maxInFlight: mostInFlight(batch.input),
     nowMs: Date.now(),
     windowMs: deps.pace.settleWindowMs.atOnce,
@@ -138,7 +143,21 @@ async function watchFirst({ deps, batch, progress, client }: Chunk, before: read
   });
 }
 
-/** Reads whether the service has answered the row that went first. */
+/** Rows that were not started. */
+const leftOf = ({ batch, progress: { taken, ahead = [] } }: Chunk): number => batch.plan.rows - taken - ahead.length;
+
+/** Returns true if a create of an open row is under way. */
+async function isUnanswered({ client, batch, progress, answered }: Chunk): Promise<boolean> {
+  const { uncertain = [], short = [] } = progress;
+  for (const { row, orderId } of progress.open) {
+    if (answered.has(row) || uncertain.includes(row) || short.includes(row)) continue;
+    if ((await readFirst(client, batch.account, orderId)) === 'moving') return true;
+    answered.add(row);
+  }
+  return false;
+}
+
+/** Reads whether the service has answered a row's create. */
 async function readFirst(client: Client, account: string, orderId: string): Promise<FirstRow> {
   try {
     const { order, phase, waitingFor } = await new OrderHandle(client, account, orderId).state();
@@ -183,12 +202,17 @@ async function mayGoOn(chunk: Chunk): Promise<boolean> {
   }
 }
 
-function roomFor({ batch: { mode, input }, progress }: Chunk): number {
+function roomFor(chunk: Chunk): number {
+  const { mode, input } = chunk.batch;
+  const { progress } = chunk;
   if (mode !== 'send' || progress.exhausted || progress.held !== undefined) return 0;
   // Later rows would only join the line behind those that wait.
   if (progress.short?.length && input.whenShort !== 'overtake') return 0;
   if (progress.first) return mayGoFirst(progress, Date.now()) ? 1 : 0;
-  return Math.min(ROWS_AT_ONCE, mostInFlight(input) - progress.open.length);
+  const left = leftOf(chunk);
+  // The last ones go once the service has answered all others, of which they may be later orders.
+  const most = progress.open.length > 0 && left > KEPT_ROWS ? left - KEPT_ROWS : left;
+  return Math.min(ROWS_AT_ONCE, most, mostInFlight(input) - progress.open.length);
 }
 
 /** Uses two clocks, because one stops while a machine sleeps and the other may be set. */
@@ -210,6 +234,8 @@ async function startRows(chunk: Chunk, count: number): Promise<string | undefine
   const [first] = started;
   if (progress.first && first?.orderId) progress.first = { ...progress.first, row: first.row, orderId: first.orderId };
   progress.exhausted = progress.taken >= batch.plan.rows;
+  // Before the last rows, it looks at all others.
+  if (leftOf(chunk) <= KEPT_ROWS) chunk.nextWatchMs = 0;
   return undefined;
 }
 

@@ -33,6 +33,7 @@ interface Case {
   unsettled?: number[];
   left?: number;
   maxInFlight?: number;
+  isUnanswered?: true;
   why?: RegExp;
 }
 
@@ -54,13 +55,17 @@ const CASES: Case[] = [
     why: /^all 2 open/,
   },
   { what: 'few rows are left, and one is uncertain', uncertain: [4], left: 3, why: /^row 4 is uncertain, and few/ },
+  { what: 'few rows are left, and a create has no answer', left: 3, isUnanswered: true, why: /^few rows are left/ },
+  { what: 'many rows are left, and a create has no answer', left: 4, isUnanswered: true },
   { what: 'no row is left', uncertain: [4, 5, 6], left: 0 },
 ];
 
 describe('why rows go one at a time', () => {
-  test.for(CASES)('$what', ({ uncertain = [], unsettled = [], left = 50, maxInFlight = 100, why }) => {
+  test.for(CASES)('$what', ({ uncertain = [], unsettled = [], left = 50, maxInFlight = 100, isUnanswered, why }) => {
     const progress = progressWith({ uncertain, unsettled });
-    expect(whyOneAtATime(progress, { left, maxInFlight })?.why).toEqual(why && expect.stringMatching(why));
+    expect(whyOneAtATime(progress, { left, maxInFlight, ...(isUnanswered && { isUnanswered }) })?.why).toEqual(
+      why && expect.stringMatching(why),
+    );
   });
 });
 

@@ -145,29 +145,38 @@ describe.concurrent('a batch with neighbouring uncertain rows', () => {
     return startRows(lab, rows, { maxInFlight: 5 }).then((batch) => ({ rows, batch }));
   };
 
-  test('pauses where they are parked and says so; resume sends the rest', async () => {
+  test('sends one row at a time while they are parked, says so, and ends by itself', async () => {
     const { rows, batch } = await start('parked', 'create=503-before times=9');
-    const { paused, attention, progress } = await untilPhase(batch, 'paused');
-    const why = /rows 2 to 4 are uncertain at the same time; check them before more is sent/;
-    expect(paused).toMatchObject({ by: 'the batch itself', reason: expect.stringMatching(why) });
-    expect(attention).toMatch(why);
-    expect(await needsAttention(batch.workflowId)).toBe(true);
-    expect(progress.started).toBeLessThan(30);
-    await batch.resume(BOB);
+    const says = /one row at a time: (rows \d to \d|all 5 open rows) are uncertain/;
+    const state = await untilState(batch, ({ waitingFor }) => says.test(waitingFor));
+    expect(state.attention).toBeUndefined();
     const { stopped, outcomes, started } = await batch.result();
     expect({ stopped, started }).toEqual({ stopped: undefined, started: 30 });
     expect(outcomes).toMatchObject({ completed: 27, parked: 3, notStarted: 0 });
     expect(executedOf(lab, rows)).toBe(27);
   });
 
-  test('sends nothing while they are uncertain, says so, and goes on by itself once they are settled', async () => {
+  test('goes on by itself once they are settled', async () => {
     const { rows, batch } = await start('held', 'create=503-after status=503 status_times=3 list=503 list_times=3');
-    const held = await untilState(batch, (state) => state.attention !== undefined);
-    expect(held.attention).toMatch(/^sends nothing for now: rows \d+ to \d+ are uncertain at the same time/);
-    expect(held.phase).toBe('sending');
+    await untilState(batch, ({ progress }) => progress.first !== undefined);
     expect((await batch.result()).outcomes).toMatchObject({ completed: 30, parked: 0, notStarted: 0 });
     expect(executedOf(lab, rows)).toBe(30);
     expect(await needsAttention(batch.workflowId)).toBe(false);
+  });
+
+  test('pauses if six rows that go one at a time get no clear answer either; resume sends the rest', async () => {
+    const rows = testRows('all', 30, (row) => (row <= 20 ? 'create=503-before times=9' : 'after_ms=200'));
+    const batch = await startRows(lab, rows, { maxInFlight: 5 });
+    const { paused, attention, progress } = await untilPhase(batch, 'paused');
+    const why = /uncertain.*, and 6 rows that were sent one at a time since got no clear answer either; check them/;
+    expect(paused).toMatchObject({ by: 'the batch itself', reason: expect.stringMatching(why) });
+    expect(attention).toMatch(why);
+    expect(await needsAttention(batch.workflowId)).toBe(true);
+    expect(progress.started).toBeLessThan(30);
+    await batch.resume(BOB);
+    const { outcomes } = await batch.result();
+    expect(outcomes).toMatchObject({ completed: 10, parked: 20, notStarted: 0 });
+    expect(executedOf(lab, rows)).toBe(10);
   });
 });
 

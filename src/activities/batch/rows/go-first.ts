@@ -2,8 +2,8 @@ import type { BatchProgress } from '../../../contract/batch/batch.js';
 
 /** Number of neighbouring uncertain rows that are a sign of one cause. */
 const UNCERTAIN_IN_A_ROW = 3;
-/** Last rows of a batch, which are kept as later orders of the uncertain ones. */
-const KEPT_ROWS = 3;
+/** Last rows of a batch, which are kept as later orders until the service has answered all others. */
+export const KEPT_ROWS = 3;
 /** Rows that went first without a clear answer before a person is asked: in about an hour by default. */
 const MOST_UNCLEAR = 6;
 /** Window after the last of them, in windows: 1/8, 1/4, … up to 2. */
@@ -13,7 +13,17 @@ const UNDER_WAY_MS = 25_000;
 /** Part of the window after which an order is a later one, and time until others know it. */
 const [LATER_WINDOWS, SHOWN_WINDOWS] = [0.25, 1];
 
+/** Interval in which the last rows are reconsidered, in ms. */
+const AGAIN_MS = 500;
+
 type Rows = Pick<BatchProgress, 'open' | 'unsettled' | 'uncertain'>;
+
+/** What decides besides the rows. `isUnanswered`: a create of an open row has no answer yet. */
+interface Situation {
+  left: number;
+  maxInFlight: number;
+  isUnanswered?: boolean;
+}
 
 /**
  * Returns why rows go one at a time; undefined if they need not. The first send of an unsent row is
@@ -21,17 +31,16 @@ type Rows = Pick<BatchProgress, 'open' | 'unsettled' | 'uncertain'>;
  */
 export function whyOneAtATime(
   { open, unsettled, uncertain = [] }: Rows,
-  { left, maxInFlight }: { left: number; maxInFlight: number },
+  { left, maxInFlight, isUnanswered }: Situation,
 ): { why: string; isLast?: true } | undefined {
   if (left <= 0) return undefined;
   const some = neighbours([...uncertain, ...unsettled]);
   if (some) return { why: `${some} are uncertain at the same time` };
-  if (uncertain.length === 0) return undefined;
-  const isFull = open.length >= maxInFlight && open.every(({ row }) => uncertain.includes(row));
+  const isFull = uncertain.length > 0 && open.length >= maxInFlight && open.every(({ row }) => uncertain.includes(row));
   if (isFull) return { why: `all ${open.length} open rows are uncertain` };
-  return left <= KEPT_ROWS
-    ? { why: `row ${uncertain[0]} is uncertain, and few rows are left`, isLast: true }
-    : undefined;
+  if (left > KEPT_ROWS) return undefined;
+  if (uncertain.length > 0) return { why: `row ${uncertain[0]} is uncertain, and few rows are left`, isLast: true };
+  return isUnanswered ? { why: 'few rows are left, and a create before them has no answer', isLast: true } : undefined;
 }
 
 function neighbours(unclear: readonly number[]): string | undefined {
@@ -58,9 +67,7 @@ export function firstRowOf({
 }
 
 /** What `recordFirst` needs besides the progress. `windowMs`: the settle window of payouts. */
-export interface FirstSituation {
-  left: number;
-  maxInFlight: number;
+export interface FirstSituation extends Situation {
   nowMs: number;
   windowMs: number;
   /** Absent if no row is going first. */
@@ -71,7 +78,7 @@ export interface FirstSituation {
 
 /** Records how the row that went first stands, and when the next one may go. Changes `progress`. */
 export function recordFirst(progress: BatchProgress, situation: FirstSituation): void {
-  const { nowMs, windowMs, row, isNewlyUncertain } = situation;
+  const { nowMs, windowMs, row, isNewlyUncertain, isUnanswered } = situation;
   // The service answers again, so parked rows slow nothing down.
   if (row === 'clear') progress.unsettled = [];
   const found = whyOneAtATime(progress, situation);
@@ -85,7 +92,10 @@ export function recordFirst(progress: BatchProgress, situation: FirstSituation):
   const waits = [before.nextAtMs];
   if (row === 'unclear') waits.push(nowMs + pauseWindows(unclear) * windowMs);
   // Sooner, it would be no later order of the newest doubt; and what it settles shows after a while.
-  if (isLast && (isNewlyUncertain || !progress.first)) waits.push(nowMs + UNDER_WAY_MS + LATER_WINDOWS * windowMs);
+  const isNew = isNewlyUncertain || (!progress.first && progress.uncertain?.length);
+  if (isLast && isNew) waits.push(nowMs + UNDER_WAY_MS + LATER_WINDOWS * windowMs);
+  // The create may yet be in doubt.
+  if (isLast && isUnanswered) waits.push(nowMs + AGAIN_MS);
   if (isLast && row === 'clear') waits.push(nowMs + SHOWN_WINDOWS * windowMs);
   progress.first = {
     ...{ why, unclear, nextAtMs: Math.max(...waits) },
