@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { loadWorkerConfig } from '../../src/config.js';
 import { problemsOf, tempFile, WORKER_ENV } from './config.fixture.js';
 
+const CANARY = { currency: 'usd', network: 'card', amount: '1', countsFor: ['withdraw'] };
 const ENTRY = { baseUrl: 'https://pay.example/', apiKey: 'zz-key', apiSecret: 'zz-secret', signer: 'hmac-sha512' };
 
 const problems = (content: unknown) =>
@@ -77,6 +78,22 @@ describe('PAYMENT_ACCOUNTS_FILE', () => {
       /^eu\.apiKeyPredecessors\[1\]: must be as doctor shows it/,
     ],
     ['rules that are no word', { eu: { ...ENTRY, formatChecks: 'zz' } }, /^eu\.formatChecks: /],
+    [
+      'a canary without an amount',
+      { eu: { ...ENTRY, canary: { ...CANARY, amount: undefined } } },
+      /^eu\.canary\.amount: must be as/,
+    ],
+    [
+      'a canary for a deposit type',
+      { eu: { ...ENTRY, canary: { ...CANARY, countsFor: ['deposit'] } } },
+      /^eu\.canary\.countsFor\[0\]: must be/,
+    ],
+    ['a canary with a number', { eu: { ...ENTRY, canary: { ...CANARY, amount: 1 } } }, /^eu\.canary\.amount: must be/],
+    [
+      'a canary that names a type twice',
+      { eu: { ...ENTRY, canary: { ...CANARY, countsFor: ['withdraw', 'withdraw'] } } },
+      /^eu\.canary\.countsFor: names a type twice/,
+    ],
     ['statuses as text', { eu: { ...ENTRY, notExecutedStatuses: '429' } }, /^eu\.notExecutedStatuses: expected array/],
     ['a limit as text', { eu: { ...ENTRY, requestsPerSecond: 'zz' } }, /^eu\.requestsPerSecond: expected number/],
   ])('%s is one line that shows no value', ([, content, reason]) => {
