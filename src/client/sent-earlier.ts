@@ -48,26 +48,45 @@ const followed = (recovered: unknown): Where => {
 
 /** Returns the account that a run's activities used; undefined if they name none or several. */
 export async function accountOfRun(client: Client, run: Run): Promise<SentTo | undefined> {
-  const places = (await answersOfRun(client, run)).flatMap((answer) => whereIn([answer]).sentTo ?? []);
+  const places = (await answersOfRun(client, run)).flatMap(({ answer }) => whereIn([answer]).sentTo ?? []);
   return new Set(places.map(({ account }) => account)).size === 1 ? places[0] : undefined;
+}
+
+/** Order that a create was answered with. `sentAtMs`: the create was not sent before, by the server's clock. */
+export interface AcceptedCreate {
+  order: Order;
+  sentTo: SentTo;
+  sentAtMs: number;
+}
+
+/** Returns the order that a run created itself; undefined without one. */
+export async function acceptedIn(client: Client, run: Run): Promise<AcceptedCreate | undefined> {
+  const accepted = (await answersOfRun(client, run)).find(({ answer }) => Object(answer).kind === 'accepted');
+  const { order, sentTo }: Partial<AcceptedCreate> = Object(accepted?.answer);
+  return accepted && order && sentTo && { order, sentTo, sentAtMs: Date.parse(accepted.handedOutAt) };
 }
 
 /** Returns the uuids of all orders that a run's activities were shown. */
 export async function uuidsOfRun(client: Client, run: Run): Promise<string[]> {
-  const answers = (await answersOfRun(client, run)).map((answer) => Object(answer) as Partial<Shown>);
+  const answers = (await answersOfRun(client, run)).map(({ answer }) => Object(answer) as Partial<Shown>);
   return answers.flatMap(({ order, orderUuids = [] }) => (order ? [order.order_uuid] : orderUuids));
 }
 
 type Shown = { order: Order } & DuplicateOrders;
 
-async function answersOfRun(client: Client, { workflowId, runId }: Run): Promise<unknown[]> {
+/** Returns the answers of a run's activities, with when each was handed out to a worker (ISO time). */
+async function answersOfRun(
+  client: Client,
+  { workflowId, runId }: Run,
+): Promise<{ answer: unknown; handedOutAt: string }[]> {
   const { events } = await callTemporal(client, () => client.workflow.getHandle(workflowId, runId).fetchHistory());
-  const ids = new Map(
-    events?.map((event) => [`${event.eventId}`, event.activityTaskScheduledEventAttributes?.activityId]),
-  );
-  const answers = (events ?? []).map(({ activityTaskCompletedEventAttributes: done }) =>
-    decodeFirst(client, done?.result, ofActivity(client, workflowId, ids.get(`${done?.scheduledEventId}`))),
-  );
+  const byId = new Map(events?.map((event) => [`${event.eventId}`, event]));
+  const answers = (events ?? []).flatMap(async ({ activityTaskCompletedEventAttributes: done }) => {
+    const scheduled = byId.get(`${done?.scheduledEventId}`)?.activityTaskScheduledEventAttributes;
+    const context = ofActivity(client, workflowId, scheduled?.activityId);
+    const answer: unknown = await decodeFirst(client, done?.result, context);
+    return { answer, handedOutAt: timeOf(byId.get(`${done?.startedEventId}`)?.eventTime) };
+  });
   return Promise.all(answers);
 }
 

@@ -1,16 +1,32 @@
-import { getClient } from '@temporalio/activity';
+import { getClient, log } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
+import { firstPage } from '../../client/pages.js';
+import { acceptedIn } from '../../client/sent-earlier.js';
 import { startUnlessTaken } from '../../client/temporal-calls.js';
 import {
   CANARY_WORKFLOW,
   canaryWorkflowId,
   fundsLineWorkflowId,
   GO_FIRST_SIGNAL,
+  isFormOfId,
   ORDERS_TASK_QUEUE,
+  quoted,
   searchAttribute,
 } from '../../contract/names.js';
-import type { Pace } from '../../contract/order/activities.js';
+import { type Pace, windowOf } from '../../contract/order/activities.js';
+import type { CanaryInput } from '../../contract/order/canary.js';
+import {
+  FOLLOW_UP_TYPES,
+  type FollowUpType,
+  factsOf,
+  ORDER_TYPES,
+  type OrderType,
+  workflowTypeOf,
+} from '../../contract/order/types.js';
 import type { canary } from '../../workflows/canary.js';
 import type { Account } from '../deps.js';
+import { unlessUnreadable } from './other-runs.js';
+import { LATER_BY, YOUNGEST } from './witnesses.js';
 
 /** Shortest interval, in ms. Windows are that short in tests only. */
 const SHORTEST_MS = 500;
@@ -37,11 +53,19 @@ export interface FirstSends {
   nextAtMs: number;
 }
 
+/** Order in doubt that waits for a later one, which is sent after `fromMs`. */
+interface Waiting {
+  orderId: string;
+  type: OrderType;
+  fromMs: number;
+}
+
 /**
- * Asks somebody to go first, since an order in doubt waits for a later one: the line of orders that
- * wait for funds and, if nobody unsent went for a while, the canary. Rows of a batch go by themselves.
+ * Looks for a later order that another process got accepted, since an order in doubt knows none. Then
+ * asks somebody to go first: the line of orders that wait for funds and, if nobody unsent went for a
+ * while, the canary. Rows of a batch go by themselves.
  */
-export async function letSomebodyGoFirst(account: Account, orderId: string, pace: Pace): Promise<void> {
+export async function letSomebodyGoFirst(account: Account, waiting: Waiting, pace: Pace): Promise<void> {
   const nowMs = performance.now();
   const { reading: patienceMs } = betweenMs(pace);
   const before = account.firstSends;
@@ -53,18 +77,52 @@ export async function letSomebodyGoFirst(account: Account, orderId: string, pace
   if (nowMs < state.nextAtMs) return;
   state.nextAtMs = nowMs + patienceMs;
   const client = getClient();
+  if (await learnAccepted(client, account, waiting, windowOf(pace, waiting.type))) return;
   // Nobody may wait for funds.
   const line = client.workflow.getHandle(fundsLineWorkflowId(account.name));
   await line.signal(GO_FIRST_SIGNAL).catch(() => undefined);
   const { canary: setting, limiter, name } = account;
   if (!setting || nowMs - state.sinceMs < patienceMs || limiter.isCreating) return;
   const { countsFor: _, ...deposit } = setting;
-  // One is open for a window, whichever worker started it.
-  await startUnlessTaken<typeof canary>(client, CANARY_WORKFLOW, {
+  const options = {
     workflowId: canaryWorkflowId(name),
     taskQueue: ORDERS_TASK_QUEUE,
-    args: [{ ...deposit, account: name, orderId, windowMs: pace.settleWindowMs.atOnce }],
+    args: [{ ...deposit, account: name, orderId: waiting.orderId, windowMs: pace.settleWindowMs.atOnce }] as [
+      CanaryInput,
+    ],
     typedSearchAttributes: [{ key: searchAttribute.account, value: name }],
     staticSummary: `canary of account ${name}`,
-  });
+  };
+  // One is open for a window, whichever worker started it.
+  const started = startUnlessTaken<typeof canary>(client, CANARY_WORKFLOW, options);
+  await started.catch((error: unknown) => log.warn('no canary was started', { account: name, error: String(error) }));
+}
+
+/** Newest orders of the account that are read, and how many accepted ones are enough. */
+const [MOST_READ, ENOUGH] = [20, 2];
+
+/**
+ * Records orders that other processes, or this one before it was killed, got accepted late enough.
+ * Returns false if Temporal shows none.
+ */
+async function learnAccepted(client: Client, account: Account, waiting: Waiting, windowMs: number): Promise<boolean> {
+  const { orderId, type, fromMs } = waiting;
+  const depositsCount = !factsOf(type).movesMoneyAtOnce || account.canary?.countsFor.includes(type as FollowUpType);
+  const types = (depositsCount ? ORDER_TYPES : FOLLOW_UP_TYPES).map((one) => quoted(workflowTypeOf(one)));
+  const time = (ms: number): string => quoted(new Date(ms).toISOString());
+  const query = [
+    `${searchAttribute.account.name} = ${quoted(account.name)} AND WorkflowType IN (${types.join(', ')})`,
+    `StartTime > ${time(fromMs + LATER_BY * windowMs)} AND StartTime < ${time(Date.now() - YOUNGEST * windowMs)}`,
+    `${searchAttribute.orderStatus.name} NOT IN ('uncertain', 'parked', 'short', 'none', 'unresolved')`,
+  ].join(' AND ');
+  const { runs } = await firstPage(client, { query, pageSize: MOST_READ });
+  let found = 0;
+  for (const run of runs) {
+    const accepted = await unlessUnreadable(acceptedIn(client, run));
+    if (accepted?.sentTo.account !== account.id || isFormOfId(accepted.order.user_order_id, orderId)) continue;
+    account.lookUps.witnesses.noteAcceptedElsewhere(accepted.order, accepted.sentAtMs);
+    found += 1;
+    if (found === ENOUGH) break;
+  }
+  return found > 0;
 }

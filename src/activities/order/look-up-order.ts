@@ -33,10 +33,7 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
     const now = deps.nowMs ?? Date.now;
     const { pace } = protectionsIn(deps, account);
     const later = laterWitnesses(account, input, await now(), windowOf(pace, input.type));
-    if (input.awaitsLater && later.length === 0) {
-      await letSomebodyGoFirst(account, input.request.order_id, pace);
-      throw comeBackIn(betweenMs(pace).acceptance, NONE_LATER);
-    }
+    if (input.awaitsLater) await awaitAccepted(account, input, later, pace);
     try {
       const tooSoon = await tooSoonAfterRestore(deps, account, input.type);
       const reading = await read(account, input, later, pace);
@@ -54,6 +51,18 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
       throw retryOrTell(error, account);
     }
   };
+}
+
+/** Lets somebody go first while no later order is known that proves anything. Throws if none is known. */
+async function awaitAccepted(
+  account: Account,
+  { sentUntilMs: fromMs = 0, type, request: { order_id: orderId } }: LookUpInput,
+  later: readonly LaterWitness[],
+  pace: Pace,
+): Promise<void> {
+  if (later.some((one) => one.proves && hasFormOf(one.order_id, orderId))) return;
+  await letSomebodyGoFirst(account, { orderId, type, fromMs }, pace);
+  if (later.length === 0) throw comeBackIn(betweenMs(pace).acceptance, NONE_LATER);
 }
 
 /** Counts an order that was not seen before. Not soon after a restore: the sums are read again. */

@@ -18,7 +18,7 @@ const MOST_KEPT = 2_000;
 const MOST_UNCLEAR = 1_000;
 
 /**
- * Orders that the service confirmed to this process. A reading that lacks one is old, of another
+ * Orders that the service confirmed, as this process knows. A reading that lacks one is old, of another
  * account, or stores ids in another form. One object per key.
  */
 export class Witnesses {
@@ -37,6 +37,19 @@ export class Witnesses {
     const before = this.#accepted.at(-2)?.sentAtMs ?? Number.NEGATIVE_INFINITY;
     if (sentAtMs - before < SPACING_MS) this.#accepted.pop();
     this.#accepted.push({ order_id: user_order_id, order_uuid, order_type, sentAtMs, monotonicMs });
+    if (this.#accepted.length > MOST_KEPT) this.#accepted.shift();
+  }
+
+  /**
+   * Records an order that another process got accepted: `sentAtMs` is the earliest time of its create.
+   * Creates that failed before are no outage any more.
+   */
+  noteAcceptedElsewhere({ user_order_id, order_uuid, order_type }: Order, sentAtMs: number): void {
+    if (this.#accepted.some((one) => one.order_uuid === order_uuid)) return;
+    const monotonicMs = performance.now() - Math.max(0, Date.now() - sentAtMs);
+    for (const [id, atMs] of this.#unclear) if (atMs < monotonicMs) this.#unclear.delete(id);
+    this.#accepted.push({ order_id: user_order_id, order_uuid, order_type, sentAtMs, monotonicMs });
+    this.#accepted.sort((a, b) => a.sentAtMs - b.sentAtMs);
     if (this.#accepted.length > MOST_KEPT) this.#accepted.shift();
   }
 
@@ -85,7 +98,7 @@ export class Witnesses {
     const provesFromMs = untilMs + LATER_BY * windowMs;
     const alike = after.filter(({ order_id: id }) => hasFormOf(id, orderId));
     const candidates = alike.length > 0 ? alike : after;
-    const found = [1, 0.5, 0.05].flatMap((age): LaterWitness[] => {
+    const found = [1, 0.5, YOUNGEST].flatMap((age): LaterWitness[] => {
       const one = candidates.findLast(({ sentAtMs }) => sentAtMs <= nowMs - age * windowMs);
       return one ? [{ ...shown(one), mustBeShown: age === 1, proves: one.sentAtMs >= provesFromMs }] : [];
     });
@@ -101,7 +114,10 @@ export class Witnesses {
  * Minimum distance of a later order, as a part of the window: an unclear create may be executed
  * that late.
  */
-const LATER_BY = 0.2;
+export const LATER_BY = 0.2;
+
+/** Youngest age at which an order in doubt looks for a later one, as a part of the window. */
+export const YOUNGEST = 0.05;
 
 /** Order in doubt, for which later orders are searched. */
 export interface AboutOrder {

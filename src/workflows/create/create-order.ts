@@ -16,7 +16,7 @@ import { awaitFunds, leaveLine } from './await-funds.js';
 import { closedAs, rejected } from './closed-as.js';
 import { look } from './decided.js';
 import { type Facts, isCallbackNew, type Ours, type Seen, seenIn, wasEverInDoubt } from './facts.js';
-import { type Action, nextAction } from './next-action.js';
+import { type Action, type End, nextAction } from './next-action.js';
 
 /** Maximum look-up time before an end: one request, and a second if the first worker is lost. */
 const LOOK_WITHIN_MS = 35_000;
@@ -54,9 +54,13 @@ export async function createOrder(run: OrderRun): Promise<Order> {
     // Before the reset check: a reset run replays this start, then reads absence itself.
     await startLookUpsAfterEnd(run);
     if (isProvenElsewhere(run, action)) record(run, { kind: 'doubted', doubt: doubtOfReset() });
-    else if (!isChanged(create, action)) close(run, ...closedAs(run, action.as));
+    else if (!isChanged(create, action)) close(run, ...closedAs(run, endOf(run, action.as)));
   }
 }
+
+/** Nobody pays a canary, so that no later order confirms its absence is nobody's question. */
+const endOf = (run: OrderRun, as: End): End =>
+  isCanary(run) && as.type === 'closed' && as.doubt === 'noLater' ? { ...as, doubt: undefined } : as;
 
 const waits = (action: Action): boolean =>
   action.do === 'ask' ||

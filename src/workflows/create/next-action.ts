@@ -48,7 +48,7 @@ export type End =
   | { type: 'OrderCancelled'; why?: string; refusedBy?: string }
   | { type: 'OrderRejected'; answer: string }
   | { type: 'OrderConflict'; conflict: Conflict }
-  | { type: 'closed'; by: string; doubt?: ClosingDoubt; mayHaveSent: boolean };
+  | { type: 'closed'; by: string; doubt?: ClosingDoubt | undefined; mayHaveSent: boolean };
 
 export type ClosingDoubt = 'conflict' | 'place' | 'hidden' | 'callback' | 'noLater';
 
