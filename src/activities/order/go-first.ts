@@ -63,9 +63,9 @@ interface Waiting {
 /**
  * Looks for a later order that another process got accepted, since an order in doubt knows none. Then
  * asks somebody to go first: the line of orders that wait for funds and, if nobody unsent went for a
- * while, the canary. Rows of a batch go by themselves.
+ * while, the canary. Rows of a batch go by themselves. Returns true if it found a later order.
  */
-export async function letSomebodyGoFirst(account: Account, waiting: Waiting, pace: Pace): Promise<void> {
+export async function letSomebodyGoFirst(account: Account, waiting: Waiting, pace: Pace): Promise<boolean> {
   const nowMs = performance.now();
   const { reading: patienceMs } = betweenMs(pace);
   const before = account.firstSends;
@@ -74,15 +74,15 @@ export async function letSomebodyGoFirst(account: Account, waiting: Waiting, pac
   const state: FirstSends = isNew ? { sinceMs: nowMs, askedAtMs: nowMs, nextAtMs: nowMs } : before;
   account.firstSends = state;
   state.askedAtMs = nowMs;
-  if (nowMs < state.nextAtMs) return;
+  if (nowMs < state.nextAtMs) return false;
   state.nextAtMs = nowMs + patienceMs;
   const client = getClient();
-  if (await learnAccepted(client, account, waiting, windowOf(pace, waiting.type))) return;
+  if (await learnAccepted(client, account, waiting, windowOf(pace, waiting.type))) return true;
   // Nobody may wait for funds.
   const line = client.workflow.getHandle(fundsLineWorkflowId(account.name));
   await line.signal(GO_FIRST_SIGNAL).catch(() => undefined);
   const { canary: setting, limiter, name } = account;
-  if (!setting || nowMs - state.sinceMs < patienceMs || limiter.isCreating) return;
+  if (!setting || nowMs - state.sinceMs < patienceMs || limiter.isCreating) return false;
   const { countsFor: _, ...deposit } = setting;
   const options = {
     workflowId: canaryWorkflowId(name),
@@ -96,6 +96,7 @@ export async function letSomebodyGoFirst(account: Account, waiting: Waiting, pac
   // One is open for a window, whichever worker started it.
   const started = startUnlessTaken<typeof canary>(client, CANARY_WORKFLOW, options);
   await started.catch((error: unknown) => log.warn('no canary was started', { account: name, error: String(error) }));
+  return false;
 }
 
 /** Newest orders of the account that are read, and how many accepted ones are enough. */
@@ -103,7 +104,7 @@ const [MOST_READ, ENOUGH] = [20, 2];
 
 /**
  * Records orders that other processes, or this one before it was killed, got accepted late enough.
- * Returns false if Temporal shows none.
+ * Returns false if Temporal shows no new ones.
  */
 async function learnAccepted(client: Client, account: Account, waiting: Waiting, windowMs: number): Promise<boolean> {
   const { orderId, type, fromMs } = waiting;
@@ -117,12 +118,13 @@ async function learnAccepted(client: Client, account: Account, waiting: Waiting,
   ].join(' AND ');
   const { runs } = await firstPage(client, { query, pageSize: MOST_READ });
   let found = 0;
+  let isNew = false;
   for (const run of runs) {
     const accepted = await unlessUnreadable(acceptedIn(client, run));
     if (accepted?.sentTo.account !== account.id || isFormOfId(accepted.order.user_order_id, orderId)) continue;
-    account.lookUps.witnesses.noteAcceptedElsewhere(accepted.order, accepted.sentAtMs);
+    if (account.lookUps.witnesses.noteAcceptedElsewhere(accepted.order, accepted.sentAtMs)) isNew = true;
     found += 1;
     if (found === ENOUGH) break;
   }
-  return found > 0;
+  return isNew;
 }

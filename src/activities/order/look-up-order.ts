@@ -33,11 +33,11 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
     const now = deps.nowMs ?? Date.now;
     const { pace } = protectionsIn(deps, account);
     const later = laterWitnesses(account, input, await now(), windowOf(pace, input.type));
-    if (input.awaitsLater) await awaitAccepted(account, input, later, pace);
+    const isAwaiting = input.awaitsLater && (await awaitsAccepted(account, input, later, pace));
     try {
       const tooSoon = await tooSoonAfterRestore(deps, account, input.type);
       const reading = await read(account, input, later, pace);
-      if (input.awaitsLater && !isAwaited(reading)) throw comeBackIn(betweenMs(pace).reading, NONE_LATER);
+      if (isAwaiting && !isAwaited(reading)) throw comeBackIn(betweenMs(pace).reading, NONE_LATER);
       if (reading.kind === 'elsewhere') return reading;
       await countNew(deps, account, { ...input, tooSoon }, reading);
       const readAtMs = await now();
@@ -53,16 +53,23 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
   };
 }
 
-/** Lets somebody go first while no later order is known that proves anything. Throws if none is known. */
-async function awaitAccepted(
+/**
+ * Lets somebody go first while no later order is known that proves anything. Throws if a reading is
+ * useless now; returns false if the reading is to be answered, whatever it shows.
+ */
+async function awaitsAccepted(
   account: Account,
-  { sentUntilMs: fromMs = 0, type, request: { order_id: orderId } }: LookUpInput,
+  { sentUntilMs: fromMs = 0, type, request: { order_id: orderId }, forMs = Number.POSITIVE_INFINITY }: LookUpInput,
   later: readonly LaterWitness[],
   pace: Pace,
-): Promise<void> {
-  if (later.some((one) => one.proves && hasFormOf(one.order_id, orderId))) return;
-  await letSomebodyGoFirst(account, { orderId, type, fromMs }, pace);
-  if (later.length === 0) throw comeBackIn(betweenMs(pace).acceptance, NONE_LATER);
+): Promise<boolean> {
+  const isKnown = later.some((one) => one.proves && hasFormOf(one.order_id, orderId));
+  const isNew = !isKnown && (await letSomebodyGoFirst(account, { orderId, type, fromMs }, pace));
+  const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
+  // A worker that was killed only delays it: the next one looks for later orders first.
+  const isOver = currentAttemptScheduledTimestampMs - scheduledTimestampMs >= (isKnown ? 2 : 1) * forMs;
+  if (isNew || (later.length === 0 && !isOver)) throw comeBackIn(betweenMs(pace).acceptance, NONE_LATER);
+  return !isOver;
 }
 
 /** Counts an order that was not seen before. Not soon after a restore: the sums are read again. */

@@ -42,15 +42,16 @@ export class Witnesses {
 
   /**
    * Records an order that another process got accepted: `sentAtMs` is the earliest time of its create.
-   * Creates that failed before are no outage any more.
+   * Creates that failed before are no outage any more. Returns false if it was known.
    */
-  noteAcceptedElsewhere({ user_order_id, order_uuid, order_type }: Order, sentAtMs: number): void {
-    if (this.#accepted.some((one) => one.order_uuid === order_uuid)) return;
+  noteAcceptedElsewhere({ user_order_id, order_uuid, order_type }: Order, sentAtMs: number): boolean {
+    if (this.#accepted.some((one) => one.order_uuid === order_uuid)) return false;
     const monotonicMs = performance.now() - Math.max(0, Date.now() - sentAtMs);
     for (const [id, atMs] of this.#unclear) if (atMs < monotonicMs) this.#unclear.delete(id);
     this.#accepted.push({ order_id: user_order_id, order_uuid, order_type, sentAtMs, monotonicMs });
     this.#accepted.sort((a, b) => a.sentAtMs - b.sentAtMs);
     if (this.#accepted.length > MOST_KEPT) this.#accepted.shift();
+    return true;
   }
 
   /** Records a create without a clear answer. */

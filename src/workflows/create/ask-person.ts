@@ -20,12 +20,13 @@ const WAIT_WINDOWS = { 'a later order': 1, 'an accepted order': 2 };
 
 /** Keeps the workflow open until an operator decides, or until the question is obsolete (`isChanged`). */
 export async function askPerson(run: OrderRun, about: Question, isChanged: () => boolean): Promise<void> {
+  if (about.kind === 'uncertain' && about.waitsFor) await letOthersGoFirst(run, about.waitsFor, isChanged);
+  if (isChanged()) return;
   const asking = new CancellationScope();
   const later = waitsForLater(about) ? asking.run(() => awaitLater(run)) : undefined;
   const answered = later ? watch(later) : () => false;
   const isOver = () => answered() || isChanged();
   try {
-    if (about.kind === 'uncertain' && about.waitsFor) await letOthersGoFirst(run, about.waitsFor, isOver);
     for (let asked: ParkQuestion | undefined = askedAbout(run, about); asked; ) {
       const decision = isOver() ? undefined : await parkUnless(run, asked, isOver);
       if (!decision) break;
@@ -40,17 +41,19 @@ export async function askPerson(run: OrderRun, about: Question, isChanged: () =>
 }
 
 /** Waits for a later order. Nobody could decide better while an outage lasts. */
-async function letOthersGoFirst(run: OrderRun, waitsFor: Awaited, isOver: () => boolean): Promise<void> {
+async function letOthersGoFirst(run: OrderRun, waitsFor: Awaited, isChanged: () => boolean): Promise<void> {
   enterPhase(run, 'uncertain', AWAITED[waitsFor]);
-  const waitMs = WAIT_WINDOWS[waitsFor] * (run.strictest.pace?.settleWindowMs.atOnce ?? 0);
+  const forMs = WAIT_WINDOWS[waitsFor] * (run.strictest.pace?.settleWindowMs.atOnce ?? 0);
   do {
-    if (await condition(isOver, waitMs, { summary: 'Before a person is asked' })) return;
-    const { doubt } = run.facts.absence ?? {};
-    const question = { summary: 'Do creates of other orders still fail?', sentUntilMs: doubt?.untilMs };
-    const seen = seenIn(run, await lookUp(run, question));
+    const asking = new CancellationScope();
+    const pending = asking.run(() => awaitLater(run, forMs));
+    const answered = watch(pending);
+    await condition(() => answered() || isChanged());
+    if (!answered()) return asking.cancel();
+    const seen = await pending;
     // Hidden orders change nothing here.
     if (seen.kind !== 'absent' || seen.control?.whole) record(run, laterOutcome(seen));
-  } while (waitsFor === 'an accepted order' && !isOver());
+  } while (waitsFor === 'an accepted order' && !isChanged());
 }
 
 type Awaited = keyof typeof WAIT_WINDOWS;
@@ -63,11 +66,15 @@ const AWAITED: Record<Awaited, string> = {
 const waitsForLater = (about: Question): boolean =>
   about.kind === 'hidden' || (about.kind === 'uncertain' && about.waitsFor !== undefined);
 
-/** Reads the order once the service shows one that it accepted later. The server repeats this without history. */
-async function awaitLater(run: OrderRun): Promise<Seen> {
+/**
+ * Reads the order once the service shows one that it accepted later, or after `forMs`. The server
+ * repeats this without history.
+ */
+async function awaitLater(run: OrderRun, forMs?: number): Promise<Seen> {
   const { doubt = run.facts.absence?.doubt } = run.facts;
   const summary = 'Does the service show what it accepted later?';
-  return seenIn(run, await lookUp(run, { summary, sentUntilMs: doubt?.untilMs, awaitsLater: true }));
+  const limit = forMs !== undefined && { forMs };
+  return seenIn(run, await lookUp(run, { summary, sentUntilMs: doubt?.untilMs, awaitsLater: true, ...limit }));
 }
 
 const laterOutcome = (seen: Seen): Outcome =>
