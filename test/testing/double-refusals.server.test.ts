@@ -99,7 +99,8 @@ describe.concurrent('the double refuses what a worker refuses:', () => {
           return apartFromRevision(await parkedAgain(handle, before));
         },
         other: async () => {
-          const { order } = await orders.create('withdraw', input('withdraw', 'another'));
+          // With a shorter id, it is no later order of the one in doubt.
+          const { order } = await orders.create('withdraw', input('withdraw', 'an'));
           const before = await decide({ action: 'adopt', order_uuid: order.order_uuid });
           return apartFromRevision(await parkedAgain(handle, before));
         },

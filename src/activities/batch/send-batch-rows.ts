@@ -208,7 +208,7 @@ function roomFor(chunk: Chunk): number {
   if (mode !== 'send' || progress.exhausted || progress.held !== undefined) return 0;
   // Later rows would only join the line behind those that wait.
   if (progress.short?.length && input.whenShort !== 'overtake') return 0;
-  if (progress.first) return mayGoFirst(progress, Date.now()) ? 1 : 0;
+  if (progress.first) return mayGoFirst(progress, mostInFlight(input), Date.now()) ? 1 : 0;
   const left = leftOf(chunk);
   // The last ones go once the service has answered all others, of which they may be later orders.
   const most = progress.open.length > 0 && left > KEPT_ROWS ? left - KEPT_ROWS : left;

@@ -75,14 +75,14 @@ describe('rows that go one at a time', () => {
   test('one goes at once, and the next one as soon as it is clear', () => {
     const progress = progressWith({ uncertain: [5, 6, 7] });
     recordFirst(progress, { ...usual, nowMs: 0 });
-    expect(mayGoFirst(progress, 0)).toBe(true);
+    expect(mayGoFirst(progress, 100, 0)).toBe(true);
     Object.assign(progress.first ?? {}, { row: 101, orderId: 'row-101' });
     progress.open.push({ row: 101, orderId: 'row-101' });
     expect(firstRowOf(progress)).toBe('moving');
     recordFirst(progress, { ...usual, nowMs: 1_000, row: 'moving' });
-    expect(mayGoFirst(progress, 1_000)).toBe(false);
+    expect(mayGoFirst(progress, 100, 1_000)).toBe(false);
     recordFirst(progress, { ...usual, nowMs: 2_000, row: 'clear' });
-    expect(mayGoFirst(progress, 2_000)).toBe(true);
+    expect(mayGoFirst(progress, 100, 2_000)).toBe(true);
   });
 
   test('a clear one ends the caution because of parked rows', () => {
@@ -101,7 +101,7 @@ describe('rows that go one at a time', () => {
     for (let tries = 1; tries <= 6; tries += 1) {
       expect(whyNoneGoesFirst(progress)).toBeUndefined();
       recordFirst(progress, { ...usual, nowMs, row: 'unclear' });
-      expect(mayGoFirst(progress, nowMs)).toBe(false);
+      expect(mayGoFirst(progress, 100, nowMs)).toBe(false);
       if (tries < 6) nowMs = progress.first?.nextAtMs ?? 0;
     }
     expect(nowMs).toBeGreaterThan(3.5 * WINDOW_MS);
@@ -112,15 +112,30 @@ describe('rows that go one at a time', () => {
     const progress = progressWith({ uncertain: [5] });
     const few = { ...usual, left: 2 };
     recordFirst(progress, { ...few, nowMs: 0, isNewlyUncertain: true });
-    expect(mayGoFirst(progress, 0.2 * WINDOW_MS + 25_000)).toBe(false);
-    expect(mayGoFirst(progress, 0.25 * WINDOW_MS + 25_000)).toBe(true);
+    expect(mayGoFirst(progress, 100, 0.2 * WINDOW_MS + 25_000)).toBe(false);
+    expect(mayGoFirst(progress, 100, 0.25 * WINDOW_MS + 25_000)).toBe(true);
     recordFirst(progress, { ...few, nowMs: 200_000, row: 'clear' });
-    expect(mayGoFirst(progress, 200_000 + 0.9 * WINDOW_MS)).toBe(false);
+    expect(mayGoFirst(progress, 100, 200_000 + 0.9 * WINDOW_MS)).toBe(false);
     recordFirst({ ...progress, uncertain: [] }, { ...few, nowMs: 200_000 });
     progress.uncertain = [];
     recordFirst(progress, { ...few, nowMs: 200_000 });
     expect(progress.first).toBeUndefined();
   });
+});
+
+test('rows that go one at a time are not more than may be open, unless all others are uncertain', () => {
+  const open = [{ row: 5, orderId: 'row-5' }];
+  const progress = progressWith({ uncertain: [5], open, first: { why: '', unclear: 0, nextAtMs: 0 } });
+  expect(mayGoFirst(progress, 1, 0)).toBe(true);
+  expect(mayGoFirst({ ...progress, uncertain: [] }, 1, 0)).toBe(false);
+});
+
+test('the last rows wait until the next look while a create before them has no answer', () => {
+  const progress = progressWith({ open: [{ row: 5, orderId: 'row-5' }] });
+  recordFirst(progress, { left: 1, maxInFlight: 100, windowMs: WINDOW_MS, nowMs: 0, isUnanswered: true });
+  expect(mayGoFirst(progress, 100, 3_000)).toBe(false);
+  recordFirst(progress, { left: 1, maxInFlight: 100, windowMs: WINDOW_MS, nowMs: 3_000, isUnanswered: false });
+  expect(progress.first).toBeUndefined();
 });
 
 describe('the row that goes first', () => {

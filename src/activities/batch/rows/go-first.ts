@@ -13,8 +13,8 @@ const UNDER_WAY_MS = 25_000;
 /** Part of the window after which an order is a later one, and time until others know it. */
 const [LATER_WINDOWS, SHOWN_WINDOWS] = [0.25, 1];
 
-/** Interval in which the last rows are reconsidered, in ms. */
-const AGAIN_MS = 500;
+/** Time for which the last rows wait for an answer, in ms: longer than until the next look. */
+const UNTIL_LOOK_MS = 5_000;
 
 type Rows = Pick<BatchProgress, 'open' | 'unsettled' | 'uncertain'>;
 
@@ -95,7 +95,7 @@ export function recordFirst(progress: BatchProgress, situation: FirstSituation):
   const isNew = isNewlyUncertain || (!progress.first && progress.uncertain?.length);
   if (isLast && isNew) waits.push(nowMs + UNDER_WAY_MS + LATER_WINDOWS * windowMs);
   // The create may yet be in doubt.
-  if (isLast && isUnanswered) waits.push(nowMs + AGAIN_MS);
+  if (isLast && isUnanswered) waits.push(nowMs + UNTIL_LOOK_MS);
   if (isLast && row === 'clear') waits.push(nowMs + SHOWN_WINDOWS * windowMs);
   progress.first = {
     ...{ why, unclear, nextAtMs: Math.max(...waits) },
@@ -109,6 +109,12 @@ export function whyNoneGoesFirst({ first }: Pick<BatchProgress, 'first'>): strin
   return `${first.why}, and ${first.unclear} rows that were sent one at a time since got no clear answer either; check them before more is sent`;
 }
 
-/** Returns true if a row may go first now. */
-export const mayGoFirst = ({ first }: Pick<BatchProgress, 'first'>, nowMs: number): boolean =>
-  first !== undefined && first.row === undefined && nowMs >= first.nextAtMs;
+/** Returns true if a row may go first now: more than may be open only beside uncertain ones alone. */
+export function mayGoFirst(
+  { first, open, uncertain = [] }: Pick<BatchProgress, 'first'> & Rows,
+  maxInFlight: number,
+  nowMs: number,
+): boolean {
+  const hasRoom = open.length < maxInFlight || open.every(({ row }) => uncertain.includes(row));
+  return hasRoom && first !== undefined && first.row === undefined && nowMs >= first.nextAtMs;
+}
