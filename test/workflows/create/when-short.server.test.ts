@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { FUNDS_SIGNAL } from '../../../src/contract/names.js';
+import { FUNDS_SIGNAL, fundsLineWorkflowId, GO_FIRST_SIGNAL } from '../../../src/contract/names.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId, useLab } from '../../support/lab.js';
@@ -262,6 +262,21 @@ describe('an order that the balance does not cover', () => {
       expect(creates(patient.orderId)).toBe(0);
       setBalance('100');
       expect(await patient.handle.result()).toMatchObject({ outcome: 'completed' });
+    });
+
+    test('the smallest one that is covered goes first, once, if orders in doubt wait for a later one', async () => {
+      setBalance('60');
+      const large = await start('large', { whenShort: 'wait' });
+      await isShort(large);
+      const small = await start('small', { whenShort: 'wait', amount: '20' });
+      const smallest = await start('smallest', { whenShort: 'wait', amount: '10' });
+      await Promise.all([small, smallest].map((one) => isShort(one, 'older orders wait before it')));
+      await lab.temporal.client.workflow.getHandle(fundsLineWorkflowId('default')).signal(GO_FIRST_SIGNAL);
+      expect(await smallest.handle.result()).toMatchObject({ outcome: 'completed' });
+      expect([creates(large.orderId), creates(small.orderId)]).toEqual([0, 0]);
+      setBalance('200');
+      expect(await large.handle.result()).toMatchObject({ outcome: 'completed' });
+      expect(await small.handle.result()).toMatchObject({ outcome: 'completed' });
     });
   });
 
