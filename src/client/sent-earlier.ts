@@ -52,7 +52,7 @@ export async function accountOfRun(client: Client, run: Run): Promise<SentTo | u
   return new Set(places.map(({ account }) => account)).size === 1 ? places[0] : undefined;
 }
 
-/** Order that a create was answered with. `sentAtMs`: the create was not sent before, by the server's clock. */
+/** Order of an answered create, which was not sent before `sentAtMs` (server's clock). */
 export interface AcceptedCreate {
   order: Order;
   sentTo: SentTo;
@@ -74,7 +74,7 @@ export async function uuidsOfRun(client: Client, run: Run): Promise<string[]> {
 
 type Shown = { order: Order } & DuplicateOrders;
 
-/** Returns the answers of a run's activities, with when each was handed out to a worker (ISO time). */
+/** Returns the answers of a run's activities, and when a worker got each (ISO time). */
 async function answersOfRun(
   client: Client,
   { workflowId, runId }: Run,

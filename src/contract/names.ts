@@ -49,7 +49,7 @@ export const SEND_EVENTS_SIGNAL = 'send';
 /** Signals of an order to the line of its account. */
 export const JOIN_LINE_SIGNAL = 'join';
 export const LEAVE_LINE_SIGNAL = 'leave';
-/** Signal to the line: orders in doubt wait for a later one, so the smallest that is covered may overtake. */
+/** Signal to the line: the smallest covered order may overtake once. */
 export const GO_FIRST_SIGNAL = 'goFirst';
 /** Signal of the line to an order: it has its funds, or what is missing. */
 export const FUNDS_SIGNAL = 'funds';

@@ -124,7 +124,7 @@ export function isFollowUp({ request, account }: Pick<OrderRun, 'request' | 'acc
   return (ordered ?? received)?.account === account && parentId === followUp.extendsOrderId;
 }
 
-/** Returns true in the order of a canary. It asks nobody, sends no event, and is sent once or not at all. */
+/** Returns true in a canary's order. It asks nobody, sends no event, and is sent at most once. */
 export const isCanary = ({ account }: Pick<OrderRun, 'account'>): boolean =>
   workflowInfo().parent?.workflowId === canaryWorkflowId(account);
 

@@ -1,7 +1,7 @@
 /** Every workflow type this worker runs; each export is a type, so nothing else may be exported here. */
 export { accountStop } from './account-stop.js';
 export { bulkWithdraw } from './bulk-withdraw.js';
-export { canary } from './canary.js';
+export { canary } from './create/canary.js';
 export { deliverEvents } from './deliver-events.js';
 export { depositAddress } from './deposit-address.js';
 export { fundsLine } from './funds-line.js';

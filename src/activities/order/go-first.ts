@@ -23,7 +23,7 @@ import {
   type OrderType,
   workflowTypeOf,
 } from '../../contract/order/types.js';
-import type { canary } from '../../workflows/canary.js';
+import type { canary } from '../../workflows/create/canary.js';
 import type { Account } from '../deps.js';
 import { unlessUnreadable } from './other-runs.js';
 import { LATER_BY, YOUNGEST } from './witnesses.js';
@@ -43,7 +43,7 @@ export const betweenMs = (pace: Pace): Record<'acceptance' | 'reading', number> 
   reading: partOf(pace, 10, 60_000),
 });
 
-/** What a worker knows about the orders of an account that wait for a later one. Times: performance.now. */
+/** Orders of an account that wait for a later one. Times: performance.now. */
 export interface FirstSends {
   /** Since when one or another of them waits. */
   sinceMs: number;
@@ -61,9 +61,8 @@ interface Waiting {
 }
 
 /**
- * Looks for a later order that another process got accepted, since an order in doubt knows none. Then
- * asks somebody to go first: the line of orders that wait for funds and, if nobody unsent went for a
- * while, the canary. Rows of a batch go by themselves. Returns true if it found a later order.
+ * Looks for a later order that another process got accepted; returns true if it finds a new one.
+ * Else asks somebody to go first: the line of funds and, if nobody unsent went, the canary.
  */
 export async function letSomebodyGoFirst(account: Account, waiting: Waiting, pace: Pace): Promise<boolean> {
   const nowMs = performance.now();

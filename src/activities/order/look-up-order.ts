@@ -95,7 +95,7 @@ async function payersNow({ rates }: Account, { type, request }: LookUpInput, rea
   return isCompleted ? undefined : payersOf(await rates.current(), type, request);
 }
 
-/** An outage counts as over after this many windows without a failing create: an hour by default. */
+/** An outage is over after this many windows without a failing create: an hour by default. */
 const OUTAGE_WINDOWS = 6;
 
 /** A person already has a question, or soon will, so another account raises none. */

@@ -18,13 +18,13 @@ const MOST_KEPT = 2_000;
 const MOST_UNCLEAR = 1_000;
 
 /**
- * Orders that the service confirmed, as this process knows. A reading that lacks one is old, of another
+ * Orders that the service confirmed, as this process knows. A reading without one is old, of
  * account, or stores ids in another form. One object per key.
  */
 export class Witnesses {
   /** Oldest first. */
   readonly #accepted: Accepted[] = [];
-  /** Creates without a clear answer since the last accepted order: ids and times (performance.now). */
+  /** Unclear creates since the last accepted order: ids and times (performance.now). */
   readonly #unclear = new Map<string, number>();
 
   /** Records an accepted order. `sentAtMs`, `monotonicMs`: when its create was sent. */
@@ -41,7 +41,7 @@ export class Witnesses {
   }
 
   /**
-   * Records an order that another process got accepted: `sentAtMs` is the earliest time of its create.
+   * Records an order that another process got accepted, at `sentAtMs` at the earliest.
    * Creates that failed before are no outage any more. Returns false if it was known.
    */
   noteAcceptedElsewhere({ user_order_id, order_uuid, order_type }: Order, sentAtMs: number): boolean {
@@ -78,8 +78,7 @@ export class Witnesses {
   /**
    * Returns orders that were sent after `untilMs`, of three ages, if possible with ids in the form
    * of `orderId`. Only one as old as the window must be shown; only one sent `LATER_BY` later
-   * proves anything. A deposit counts for a type that moves money at once only if `depositsCountFor`
-   * names that type.
+   * proves anything. A deposit counts for a payout only if `depositsCountFor` names its type.
    */
   later(
     untilMs: number,

@@ -154,7 +154,7 @@ export interface LookUpInput {
   sentUntilMs?: number;
   /** Answers only after the service has accepted a later order. */
   awaitsLater?: true;
-  /** Beside `awaitsLater`: answers as well after this time, twice as long if it knows a later order. */
+  /** Beside `awaitsLater`: also answers after this time, twice as long if one is known. */
   forMs?: number;
   /** Another run may have sent: orders that the service named for it are looked up, too. */
   asksOtherRuns?: true;

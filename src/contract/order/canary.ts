@@ -10,8 +10,8 @@ export interface Canary {
   /** Decimal string within the deposit limits of the rates. */
   amount: string;
   /**
-   * Types that move money at once for which a deposit counts as a later order. It proves nothing at a
-   * service that shows deposits before payouts.
+   * Types that move money at once for which a deposit counts as a later order. A wrong entry pays
+   * twice: a service may show deposits before payouts.
    */
   countsFor: OrderType[];
 }

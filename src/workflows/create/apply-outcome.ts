@@ -38,7 +38,7 @@ export type Outcome =
   | { kind: 'closing'; by: string; refused?: string; atMs: number }
   | { kind: 'callback'; atMs: number }
   | { kind: 'placeConfirmed' }
-  /** A later reading does not show ours, and how reliable that is; perhaps it shows a later order. */
+  /** A later reading does not show ours. `control`: how reliable that is. */
   | { kind: 'later'; control: Control };
 
 export function record(run: { facts: Facts }, outcome: Outcome): void {

@@ -2,9 +2,9 @@ import type { BatchProgress } from '../../../contract/batch/batch.js';
 
 /** Number of neighbouring uncertain rows that are a sign of one cause. */
 const UNCERTAIN_IN_A_ROW = 3;
-/** Last rows of a batch, which are kept as later orders until the service has answered all others. */
+/** Last rows, which are kept as later orders until the service has answered all others. */
 export const KEPT_ROWS = 3;
-/** Rows that went first without a clear answer before a person is asked: in about an hour by default. */
+/** Rows without a clear answer before a person is asked: in about an hour by default. */
 const MOST_UNCLEAR = 6;
 /** Window after the last of them, in windows: 1/8, 1/4, … up to 2. */
 const pauseWindows = (unclear: number): number => Math.min(2, 2 ** (unclear - 4));
@@ -18,7 +18,7 @@ const UNTIL_LOOK_MS = 5_000;
 
 type Rows = Pick<BatchProgress, 'open' | 'unsettled' | 'uncertain'>;
 
-/** What decides besides the rows. `isUnanswered`: a create of an open row has no answer yet. */
+/** Facts besides the rows. `isUnanswered`: a create of an open row has no answer yet. */
 interface Situation {
   left: number;
   maxInFlight: number;
@@ -50,7 +50,7 @@ function neighbours(unclear: readonly number[]): string | undefined {
   return last === undefined ? undefined : `rows ${last - more} to ${last}`;
 }
 
-/** State of the row that went first. 'clear': the service answered; 'unsent': it waits before its create. */
+/** State of the row that went first. 'clear': answered; 'unsent': it waits before its create. */
 export type FirstRow = 'moving' | 'clear' | 'unclear' | 'unsent';
 
 /** Returns that state as far as the progress shows it; 'moving' for an open row. */
@@ -66,7 +66,7 @@ export function firstRowOf({
   return open.some((one) => one.row === row) ? 'moving' : 'clear';
 }
 
-/** What `recordFirst` needs besides the progress. `windowMs`: the settle window of payouts. */
+/** Input of `recordFirst` besides the progress. `windowMs`: the settle window of payouts. */
 export interface FirstSituation extends Situation {
   nowMs: number;
   windowMs: number;
@@ -91,7 +91,7 @@ export function recordFirst(progress: BatchProgress, situation: FirstSituation):
   const unclear = row === 'clear' ? 0 : before.unclear + (row === 'unclear' ? 1 : 0);
   const waits = [before.nextAtMs];
   if (row === 'unclear') waits.push(nowMs + pauseWindows(unclear) * windowMs);
-  // Sooner, it would be no later order of the newest doubt; and what it settles shows after a while.
+  // Sooner, it would be no later order of the newest doubt.
   const isNew = isNewlyUncertain || (!progress.first && progress.uncertain?.length);
   if (isLast && isNew) waits.push(nowMs + UNDER_WAY_MS + LATER_WINDOWS * windowMs);
   // The create may yet be in doubt.
@@ -109,7 +109,7 @@ export function whyNoneGoesFirst({ first }: Pick<BatchProgress, 'first'>): strin
   return `${first.why}, and ${first.unclear} rows that were sent one at a time since got no clear answer either; check them before more is sent`;
 }
 
-/** Returns true if a row may go first now: more than may be open only beside uncertain ones alone. */
+/** Returns true if a row may go first now. Above the maximum, all open rows must be uncertain. */
 export function mayGoFirst(
   { first, open, uncertain = [] }: Pick<BatchProgress, 'first'> & Rows,
   maxInFlight: number,

@@ -5,11 +5,11 @@ import {
   startChild,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
-import { CANARY_REFERENCE, canaryWorkflowId, orderWorkflowId } from '../contract/names.js';
-import { type CanaryInput, canaryId } from '../contract/order/canary.js';
-import type { OrderInput, OrderResult } from '../contract/order/input-and-result.js';
-import { startAttributes, workflowTypeOf } from '../contract/order/types.js';
-import { checkAccount, checkInput, checkWorkflowId, refuseInput } from './identity.js';
+import { CANARY_REFERENCE, canaryWorkflowId, orderWorkflowId } from '../../contract/names.js';
+import { type CanaryInput, canaryId } from '../../contract/order/canary.js';
+import type { OrderInput, OrderResult } from '../../contract/order/input-and-result.js';
+import { startAttributes, workflowTypeOf } from '../../contract/order/types.js';
+import { checkAccount, checkInput, checkWorkflowId, refuseInput } from '../identity.js';
 
 /** Sends one canary, and stays open for a window, in which no worker sends another one. */
 export async function canary(input: CanaryInput): Promise<void> {
