@@ -4,7 +4,13 @@ import { afterAll, beforeAll } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.js';
 import { encryptionMode } from '../../src/bundle/bundle.js';
 import { PaymentOrders } from '../../src/client.js';
-import { type EncryptionKey, type ReceiverConfig, Secret, type WorkerConfig } from '../../src/config.js';
+import {
+  type AccountConfig,
+  type EncryptionKey,
+  type ReceiverConfig,
+  Secret,
+  type WorkerConfig,
+} from '../../src/config.js';
 import { DEFAULT_ACCOUNT } from '../../src/contract/names.js';
 import type { Pace } from '../../src/contract/order/activities.js';
 import { startReceiver } from '../../src/receiver/server.js';
@@ -63,6 +69,8 @@ export interface LabOptions {
   serviceUrl?: (sandboxUrl: string) => Promise<string>;
   /** Caps and whose signatures count; none when omitted. */
   limits?: Pick<WorkerConfig, 'caps' | 'approvers' | 'auditDir' | 'policies'>;
+  /** Fields of the account besides its keys, such as a canary. */
+  account?: Partial<AccountConfig>;
   /** Receivers of events; none when omitted. */
   receivers?: readonly ReceiverConfig[];
   /** Client, receiver and workers encrypt payloads with the first of them; plain when omitted. */
@@ -85,7 +93,12 @@ export interface LabOptions {
 }
 
 /** Configuration of a worker for a sandbox. */
-export function workerConfigFor(sandbox: Sandbox, pace: Partial<Pace> = {}, callbackBaseUrl?: string): WorkerConfig {
+export function workerConfigFor(
+  sandbox: Sandbox,
+  pace: Partial<Pace> = {},
+  callbackBaseUrl?: string,
+  account: Partial<AccountConfig> = {},
+): WorkerConfig {
   return {
     accounts: new Map([
       [
@@ -96,6 +109,7 @@ export function workerConfigFor(sandbox: Sandbox, pace: Partial<Pace> = {}, call
           apiKey: new Secret(sandbox.apiKey),
           apiSecret: new Secret(sandbox.apiSecret),
           signer: 'hmac-sha256',
+          ...account,
         },
       ],
     ]),
@@ -133,7 +147,7 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     : undefined;
   const url = (await serviceUrl?.(sandbox.url)) ?? sandbox.url;
   const config = {
-    ...workerConfigFor({ ...sandbox, url }, pace, receiver?.url),
+    ...workerConfigFor({ ...sandbox, url }, pace, receiver?.url, options.account),
     ...limits,
     ...(options.receivers && { receivers: new Map(options.receivers.map((one) => [one.name, one])) }),
     encryptionKeys,

@@ -18,8 +18,8 @@ const MOST_KEPT = 2_000;
 const MOST_UNCLEAR = 1_000;
 
 /**
- * Orders that the service confirmed, as this process knows. A reading without one is old, of
- * account, or stores ids in another form. One object per key.
+ * Orders that the service confirmed, as far as known here. A reading that lacks one is old, of
+ * another account, or stores ids in another form. One object per key.
  */
 export class Witnesses {
   /** Oldest first. */
@@ -41,12 +41,13 @@ export class Witnesses {
   }
 
   /**
-   * Records an order that another process got accepted, at `sentAtMs` at the earliest.
-   * Creates that failed before are no outage any more. Returns false if it was known.
+   * Records an order that another process got accepted, at `sentAtMs` at the earliest. Returns false
+   * if it was known.
    */
   noteAcceptedElsewhere({ user_order_id, order_uuid, order_type }: Order, sentAtMs: number): boolean {
     if (this.#accepted.some((one) => one.order_uuid === order_uuid)) return false;
     const monotonicMs = performance.now() - Math.max(0, Date.now() - sentAtMs);
+    // Creates that failed before are no outage any more.
     for (const [id, atMs] of this.#unclear) if (atMs < monotonicMs) this.#unclear.delete(id);
     this.#accepted.push({ order_id: user_order_id, order_uuid, order_type, sentAtMs, monotonicMs });
     this.#accepted.sort((a, b) => a.sentAtMs - b.sentAtMs);
@@ -78,7 +79,7 @@ export class Witnesses {
   /**
    * Returns orders that were sent after `untilMs`, of three ages, if possible with ids in the form
    * of `orderId`. Only one as old as the window must be shown; only one sent `LATER_BY` later
-   * proves anything. A deposit counts for a payout only if `depositsCountFor` names its type.
+   * proves anything.
    */
   later(
     untilMs: number,
@@ -86,6 +87,7 @@ export class Witnesses {
     windowMs: number,
     { orderId, type, depositsCountFor = [] }: AboutOrder,
   ): LaterWitness[] {
+    // A deposit counts for a payout only if the setting says so.
     const isCounted = ({ order_type: other }: Accepted) =>
       !factsOf(type).movesMoneyAtOnce || movesMoneyAtOnce(other) || depositsCountFor.includes(type);
     // The older of two ages: one clock stops while a machine sleeps, and the other may be set.
