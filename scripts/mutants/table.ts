@@ -24,8 +24,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'any deposit is a later order of a payout',
     file: 'src/activities/order/witnesses.ts',
-    find: '!factsOf(type).movesMoneyAtOnce || movesMoneyAtOnce(other) || depositsCountFor.includes(type);',
-    replacement: 'movesMoneyAtOnce(other) || depositsCountFor !== undefined;',
+    find: '!factsOf(type).movesMoneyAtOnce || countsFor.includes(type);',
+    replacement: 'countsFor !== undefined;',
     test: {
       file: 'test/activities/order/witnesses.test.ts',
       name: 'a deposit is a later order for a deposit, and for a payout only if the setting says so',

@@ -15,17 +15,10 @@ import {
 } from '../../contract/names.js';
 import { type Pace, windowOf } from '../../contract/order/activities.js';
 import type { CanaryInput } from '../../contract/order/canary.js';
-import {
-  FOLLOW_UP_TYPES,
-  type FollowUpType,
-  factsOf,
-  ORDER_TYPES,
-  type OrderType,
-  workflowTypeOf,
-} from '../../contract/order/types.js';
+import { FOLLOW_UP_TYPES, ORDER_TYPES, type OrderType, workflowTypeOf } from '../../contract/order/types.js';
 import type { canary } from '../../workflows/create/canary.js';
 import type { Account } from '../deps.js';
-import { LATER_BY, YOUNGEST } from './witnesses.js';
+import { depositsCount, LATER_BY, YOUNGEST } from './witnesses.js';
 
 /** Shortest interval, in ms. Windows are that short in tests only. */
 const SHORTEST_MS = 500;
@@ -107,8 +100,9 @@ const [MOST_READ, ENOUGH] = [20, 2];
  */
 async function learnAccepted(client: Client, account: Account, waiting: Waiting, windowMs: number): Promise<boolean> {
   const { orderId, type, fromMs } = waiting;
-  const depositsCount = !factsOf(type).movesMoneyAtOnce || account.canary?.countsFor.includes(type as FollowUpType);
-  const types = (depositsCount ? ORDER_TYPES : FOLLOW_UP_TYPES).map((one) => quoted(workflowTypeOf(one)));
+  const types = (depositsCount(type, account.canary?.countsFor) ? ORDER_TYPES : FOLLOW_UP_TYPES).map((one) =>
+    quoted(workflowTypeOf(one)),
+  );
   const time = (ms: number): string => quoted(new Date(ms).toISOString());
   const query = [
     `${searchAttribute.account.name} = ${quoted(account.name)} AND WorkflowType IN (${types.join(', ')})`,

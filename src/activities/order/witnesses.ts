@@ -87,9 +87,8 @@ export class Witnesses {
     windowMs: number,
     { orderId, type, depositsCountFor = [] }: AboutOrder,
   ): LaterWitness[] {
-    // A deposit counts for a payout only if the setting says so.
     const isCounted = ({ order_type: other }: Accepted) =>
-      !factsOf(type).movesMoneyAtOnce || movesMoneyAtOnce(other) || depositsCountFor.includes(type);
+      movesMoneyAtOnce(other) || depositsCount(type, depositsCountFor);
     // The older of two ages: one clock stops while a machine sleeps, and the other may be set.
     const aged = this.#othersThan(orderId).flatMap((one) => {
       if (!isCounted(one)) return [];
@@ -128,6 +127,10 @@ export interface AboutOrder {
   /** Types for which the account's setting lets deposits count. */
   depositsCountFor?: readonly OrderType[];
 }
+
+/** Returns true if a deposit is a later order for this type: for payouts only if the setting says so. */
+export const depositsCount = (type: OrderType, countsFor: readonly OrderType[] = []): boolean =>
+  !factsOf(type).movesMoneyAtOnce || countsFor.includes(type);
 
 /** A service may show deposits while it hides payouts. An unknown type counts as a deposit. */
 const movesMoneyAtOnce = (type: string): boolean => isOrderType(type) && factsOf(type).movesMoneyAtOnce;

@@ -51,7 +51,7 @@ async function letOthersGoFirst(run: OrderRun, waitsFor: Awaited, isChanged: () 
     await condition(() => answered() || isChanged());
     if (!answered()) return asking.cancel();
     const seen = await pending;
-    // Where the service hides an accepted order, the outage is over, and a person is asked.
+    // If the service hides an accepted order, the outage is over, and a person is asked.
     if (seen.kind === 'absent' && !seen.control?.whole) return;
     record(run, laterOutcome(seen));
   } while (waitsFor === 'an accepted order' && !isChanged());
