@@ -128,7 +128,7 @@ export interface AboutOrder {
   depositsCountFor?: readonly OrderType[];
 }
 
-/** Returns true if a deposit is a later order for this type: for payouts only if the setting says so. */
+/** Returns true if a deposit is a later order for this type: for payouts only by the setting. */
 export const depositsCount = (type: OrderType, countsFor: readonly OrderType[] = []): boolean =>
   !factsOf(type).movesMoneyAtOnce || countsFor.includes(type);
 
