@@ -9,7 +9,7 @@ import type { Limiter } from '../payment-service/limiter.js';
 import type { Protections } from '../temporal/published.js';
 import type { FormatChecks } from '../validation/field-errors.js';
 import { invalidOrder, type KeyRefusals } from './failures.js';
-import type { FirstSends } from './order/go-first.js';
+import type { FirstSendsByCanary } from './order/go-first.js';
 import type { GroupedLookUps } from './order/grouped-look-ups.js';
 import type { PolicyDesk } from './policy/desk.js';
 import type { Stops } from './stops.js';
@@ -29,7 +29,7 @@ export interface Account extends UsedAccount {
   /** Deposit order that goes first while something is in doubt; absent = none does. */
   canary?: Canary;
   /** Absent before an order waits for a later one. */
-  firstSends?: FirstSends;
+  firstSends?: FirstSendsByCanary;
   /** Workflows that were told that the service refuses the key. Absent before the first refusal. */
   keyRefusals?: KeyRefusals;
   /** Absent before the first create. */

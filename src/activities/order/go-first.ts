@@ -31,19 +31,24 @@ const partOf = ({ settleWindowMs: { atOnce } }: Pace, parts: number, mostMs: num
  * and how often it reads whether the service shows that order.
  */
 export const betweenMs = (pace: Pace): Record<'acceptance' | 'reading', number> => ({
-  acceptance: partOf(pace, 60, 10_000),
+  acceptance: partOf(pace, 20, 10_000),
   reading: partOf(pace, 10, 60_000),
 });
 
-/** Orders of an account that wait for a later one. Times: performance.now. */
-export interface FirstSends {
+/** Orders of an account that wait for a later one. Times: performance.now, but for `fromMs`. */
+interface FirstSends {
   /** Since when one or another of them waits. */
   sinceMs: number;
+  /** The earliest `fromMs` of them, so that none waits behind the one that asks. */
+  fromMs: number;
   /** When one of them asked last. */
   askedAtMs: number;
   /** Nobody is asked to go first before. */
   nextAtMs: number;
 }
+
+/** By whether a canary counts for them. */
+export type FirstSendsByCanary = Map<boolean, FirstSends>;
 
 /** Order in doubt that waits for a later one, which is sent after `fromMs`. */
 interface Waiting {
@@ -59,22 +64,27 @@ interface Waiting {
 export async function letSomebodyGoFirst(account: Account, waiting: Waiting, pace: Pace): Promise<boolean> {
   const nowMs = performance.now();
   const { reading: patienceMs } = betweenMs(pace);
-  const before = account.firstSends;
+  const { canary: setting, limiter, name } = account;
+  const depositCounts = depositsCount(waiting.type, setting?.countsFor);
+  account.firstSends ??= new Map();
+  const before = account.firstSends.get(depositCounts);
   // Without a question for a while, everybody had a later order.
   const isNew = !before || nowMs - before.askedAtMs > 2 * patienceMs;
-  const state: FirstSends = isNew ? { sinceMs: nowMs, askedAtMs: nowMs, nextAtMs: nowMs } : before;
-  account.firstSends = state;
+  const { fromMs } = waiting;
+  const state: FirstSends = isNew ? { sinceMs: nowMs, fromMs, askedAtMs: nowMs, nextAtMs: nowMs } : before;
+  account.firstSends.set(depositCounts, state);
   state.askedAtMs = nowMs;
+  state.fromMs = Math.min(state.fromMs, fromMs);
   if (nowMs < state.nextAtMs) return false;
   state.nextAtMs = nowMs + patienceMs;
   const client = getClient();
-  const isFound = await learnAccepted(client, account, waiting, windowOf(pace, waiting.type)).catch(() => false);
+  const earliest = { ...waiting, fromMs: state.fromMs };
+  const isFound = await learnAccepted(client, account, earliest, windowOf(pace, waiting.type)).catch(() => false);
   if (isFound) return true;
   // Nobody may wait for funds.
-  const line = client.workflow.getHandle(fundsLineWorkflowId(account.name));
+  const line = client.workflow.getHandle(fundsLineWorkflowId(name));
   await line.signal(GO_FIRST_SIGNAL).catch(() => undefined);
-  const { canary: setting, limiter, name } = account;
-  if (!setting || nowMs - state.sinceMs < patienceMs || limiter.isCreating) return false;
+  if (!setting || !depositCounts || nowMs - state.sinceMs < patienceMs || limiter.isCreating) return false;
   const { countsFor: _, ...deposit } = setting;
   const options = {
     workflowId: canaryWorkflowId(name),

@@ -59,12 +59,20 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
  */
 async function awaitsAccepted(
   account: Account,
-  { sentUntilMs: fromMs = 0, type, request: { order_id: orderId }, forMs = Number.POSITIVE_INFINITY }: LookUpInput,
+  {
+    sentUntilMs: fromMs = 0,
+    type,
+    request: { order_id: orderId },
+    sentTo,
+    forMs = Number.POSITIVE_INFINITY,
+  }: LookUpInput,
   later: readonly LaterWitness[],
   pace: Pace,
 ): Promise<boolean> {
   const isKnown = later.some((one) => one.proves && hasFormOf(one.order_id, orderId));
-  const isNew = !isKnown && (await letSomebodyGoFirst(account, { orderId, type, fromMs }, pace));
+  // An order of another account proves nothing.
+  const isUseful = !isKnown && !elsewhereOf(account, sentTo);
+  const isNew = isUseful && (await letSomebodyGoFirst(account, { orderId, type, fromMs }, pace));
   const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
   // A worker that was killed only delays it: the next one looks for later orders first.
   const isOver = currentAttemptScheduledTimestampMs - scheduledTimestampMs >= (isKnown ? 2 : 1) * forMs;

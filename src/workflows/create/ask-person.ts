@@ -12,12 +12,6 @@ import { outcomeOf } from './decided.js';
 import { type Absence, isFollowable, isPlaceUnknown, type Seen, seenIn, wasEverInDoubt } from './facts.js';
 import type { Question } from './next-action.js';
 
-/**
- * Windows in which somebody may go first before an operator is asked. While creates of other orders
- * fail, this is repeated.
- */
-const WAIT_WINDOWS = { 'a later order': 1, 'an accepted order': 2 };
-
 /** Keeps the workflow open until an operator decides, or until the question is obsolete (`isChanged`). */
 export async function askPerson(run: OrderRun, about: Question, isChanged: () => boolean): Promise<void> {
   if (about.kind === 'uncertain' && about.waitsFor) await letOthersGoFirst(run, about.waitsFor, isChanged);
@@ -40,10 +34,10 @@ export async function askPerson(run: OrderRun, about: Question, isChanged: () =>
   }
 }
 
-/** Waits for a later order. Nobody could decide better while an outage lasts. */
+/** Waits a window for a later order, again and again while creates of other orders fail. */
 async function letOthersGoFirst(run: OrderRun, waitsFor: Awaited, isChanged: () => boolean): Promise<void> {
   enterPhase(run, 'uncertain', AWAITED[waitsFor]);
-  const forMs = WAIT_WINDOWS[waitsFor] * (run.strictest.pace?.settleWindowMs.atOnce ?? 0);
+  const forMs = run.strictest.pace?.settleWindowMs.atOnce ?? 0;
   do {
     const asking = new CancellationScope();
     const pending = asking.run(() => awaitLater(run, forMs));
@@ -57,7 +51,7 @@ async function letOthersGoFirst(run: OrderRun, waitsFor: Awaited, isChanged: () 
   } while (waitsFor === 'an accepted order' && !isChanged());
 }
 
-type Awaited = keyof typeof WAIT_WINDOWS;
+type Awaited = NonNullable<Extract<Question, { kind: 'uncertain' }>['waitsFor']>;
 
 const AWAITED: Record<Awaited, string> = {
   'a later order': 'an order that the service accepts after it: then this one is sent again',
