@@ -59,9 +59,13 @@ const receiver = z
     if (message) context.addIssue({ code: 'custom', path: ['url'], message });
   });
 
+/** Each is a Temporal worker of its own. */
+const MAX_RECEIVERS = 32;
+
 const receiversFile = z
   .array(receiver)
   .min(1)
+  .max(MAX_RECEIVERS, `must name at most ${MAX_RECEIVERS}`)
   .refine((entries) => unique(entries.map(({ name }) => name)), 'names a receiver twice');
 
 /** Reads the event receivers by name. */

@@ -33,6 +33,11 @@ describe('EVENTS_FILE', () => {
     ['no list', {}, 'input: '],
     ['nobody', [], 'input: '],
     ['a name twice', [ERP, ERP], 'input: names a receiver twice'],
+    [
+      'more than 32',
+      Array.from({ length: 33 }, (_, n) => ({ ...ERP, name: `erp-${n}` })),
+      'input: must name at most 32',
+    ],
     ['a bad name', [{ ...ERP, name: 'ERP 1' }], '[0].name: must match'],
     ['an unknown field', [{ ...ERP, secret: SECRET }], '[0].secret: unknown field'],
     ['no secret', [{ ...ERP, secrets: [] }], '[0].secrets: '],

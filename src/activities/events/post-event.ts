@@ -1,9 +1,9 @@
-import { lookup as resolveName } from 'node:dns';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { systemCodeOf } from '../../contract/failures.js';
 import { isPrivateAddress, literalAddressOf } from '../../validation/private-addresses.js';
+import { createNameResolver } from './resolve-name.js';
 
 /** From the name look-up to the status. */
 const TIMEOUT_MS = 10_000;
@@ -23,18 +23,22 @@ class AddressRefusedError extends Error {}
 const isRefused = ({ url, allowPrivate }: Target, address: string): boolean =>
   isPrivateAddress(address) ? !allowPrivate : url.protocol === 'http:';
 
+const resolveName = createNameResolver();
+
 /** Resolves names to allowed addresses only, so that no later answer of a name server counts. */
 const lookupFor =
   (target: Target): LookupFunction =>
   (hostname, options, callback) =>
-    resolveName(hostname, { ...options, all: true }, (error, found) => {
-      if (error) return callback(error, '');
-      const allowed = found.filter(({ address }) => !isRefused(target, address));
-      const [first] = allowed;
-      if (!first) return callback(new AddressRefusedError(), '');
-      if (options.all) return callback(null, allowed);
-      return callback(null, first.address, first.family);
-    });
+    void resolveName(hostname).then(
+      (found) => {
+        const allowed = found.filter(({ address }) => !isRefused(target, address));
+        const [first] = allowed;
+        if (!first) return callback(new AddressRefusedError(), '');
+        if (options.all) return callback(null, allowed);
+        return callback(null, first.address, first.family);
+      },
+      (error) => callback(error, ''),
+    );
 
 /** Sends one POST. Returns its status, or one word for why there is none; follows no redirect. */
 export function post(target: Target, headers: Record<string, string>, body: Buffer): Promise<number | string> {
