@@ -53,23 +53,23 @@ export function createOrderActivity(deps: ActivityDeps) {
     const checked = checkedRequest(deps, account, attempt);
     const { request, invalid } = checked;
     const tooSoon = await tooSoonAfterRestore(deps, account, attempt.type);
-    // A killed attempt must name the account, too: a create that Temporal forgot went to it.
-    if (tooSoon && !attempt.sentTo) await deps.confirmAttempt({ sentTo: sentToOf(account) }).catch(() => undefined);
     // Read before the probe, so that nothing delays the create after the probe's answer.
     const terms = await readTerms(deps, account, attempt, request);
     const sending: Sending = { deps, account, attempt, ...checked, terms, deadline, tooSoon };
     const elsewhere = elsewhereOf(account, attempt.sentTo);
     const verdict = elsewhere ? notSent(elsewhere.why) : await probeThenSend(sending);
     const { notes, pinned } = sending;
+    // An older attempt could time out.
     if (deadline.allowsSend()) await noteEarlier(sending, verdict);
     if (notes.size > 0) log.warn('checks were passed over', { notes: [...notes] });
     const excerpt = verdict.kind === 'rejected' ? verdict.excerpt : undefined;
     log.info('create attempt ended', { verdict: verdict.kind, permission: attempt.permission, excerpt });
+    const isOurs = verdict.kind === 'accepted' || verdict.kind === 'adopted';
     return {
       ...verdict,
       ...circumstancesOf(deps, account, invalid ? undefined : payersOf(terms.rates, attempt.type, request)),
       // An order that exists needs no proof of absence.
-      ...(verdict.kind !== 'accepted' && verdict.kind !== 'adopted' && pinned),
+      ...(!isOurs && pinned),
       ...(tooSoon && { restoredAtMs: tooSoon.restoredAtMs }),
       // The next attempt may reach a worker without caps.
       ...(!('order' in verdict) && capsOn(attempt.type, request, capsFor(deps, account, attempt))),
@@ -84,13 +84,13 @@ export function createOrderActivity(deps: ActivityDeps) {
 function leftOpen(deps: ActivityDeps, account: Account, attempt: CreateOrderInput): CreateAnswer {
   const closed = sendGate(attempt);
   if (closed) return { ...closed, ...circumstancesOf(deps, account) };
-  const { pace } = protectionsIn(deps, account);
   const left: Pinned | Refused | undefined = activityInfo().heartbeatDetails;
   // The account must be known. Without it, the workflow treats the account as unknown.
   if (isRefused(left)) throw new PayloadDecryptionError(left.why, left.kind);
   const reason = 'the server repeated the create attempt';
   if (!left) throw ApplicationFailure.nonRetryable(`${reason}, and nothing says where the one before it sent to`);
-  return { kind: 'uncertain', reason, timedOut: true, pace, runId: runId(), ...left };
+  const { sentTo } = left;
+  return { kind: 'uncertain', reason, timedOut: true, pace: protectionsIn(deps, account).pace, runId: runId(), sentTo };
 }
 
 /** Request with `notes` on checks. `invalid`: refused unless the probe finds its order. */
@@ -114,8 +114,8 @@ function checkedRequest(deps: ActivityDeps, account: Account, attempt: CreateOrd
   }
   const invalid = invalidOrder(errors || []);
   const request = Object(Object(input).order) as CreateRequest;
-  const { restoredAtMs } = protectionsIn(deps, account);
-  const isUnsent = restoredAtMs === undefined && attempt.permission === 'first' && !sendGate(attempt);
+  const isRestored = protectionsIn(deps, account).restoredAtMs !== undefined;
+  const isUnsent = !isRestored && attempt.permission === 'first' && !sendGate(attempt);
   if (isUnsent || typeof request.order_id !== 'string' || !isOrderId(request.order_id)) throw invalid;
   return { request, notes: new Set(), invalid };
 }

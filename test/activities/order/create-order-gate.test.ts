@@ -41,15 +41,6 @@ describe('the gate before a send', () => {
     },
   );
 
-  test('soon after a restore an attempt that is killed names its account, but for that of an earlier create', async () => {
-    const { run, sentTo } = await openActivities({}, { restoredAtMs: Date.now() });
-    const named: unknown[] = [];
-    const onHeartbeat = (details: unknown) => void named.push(details);
-    await run('createOrder', attemptOf('withdraw'), { onHeartbeat });
-    await run('createOrder', attemptOf('withdraw', undefined, { sentTo: ELSEWHERE }), { onHeartbeat });
-    expect(named).toEqual([{ sentTo }]);
-  });
-
   test('Temporal restored a settle window ago: it is sent, unless the server knows of an earlier time', async () => {
     const { run } = await openActivities({}, { restoredAtMs: Date.now() - PACE.settleWindowMs.atOnce });
     const attempt = attemptOf('withdraw');
