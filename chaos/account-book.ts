@@ -1,8 +1,8 @@
 import { rename, writeFile } from 'node:fs/promises';
+import { pinOfConfig } from '../src/config/accounts.js';
 import { Secret } from '../src/config.js';
 import { DEFAULT_ACCOUNT } from '../src/contract/names.js';
 import { fingerprintOf } from '../src/contract/order/sent-to.js';
-import { pinOfConfig } from '../src/preflight/open-service.js';
 
 /** An account at the service: what a worker is configured with to reach it. */
 export interface AccountAccess {

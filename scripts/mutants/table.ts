@@ -162,8 +162,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'absence believed at another account',
     file: 'src/contract/order/sent-to.ts',
-    find: 'return known.includes(pin.account);',
-    replacement: 'return known.length > 0;',
+    find: 'idsOf(here).includes(pin.account);',
+    replacement: 'idsOf(here).length > 0;',
     test: {
       file: 'test/workflows/create/another-account.nightly.test.ts',
       name: "an executed create is uncertain, and the worker comes back with 'another key on the same host': nothing is sent there; set back it goes on by itself",

@@ -52,6 +52,8 @@ export interface ActivityDeps {
   readStop?: (account: string) => Promise<string | undefined>;
   /** See only-attempt.ts. Absent without required encryption, where forging needs no copy. */
   isCopied?: () => Promise<boolean>;
+  /** Returns the digest of the account that took the run's last create; absent = unknown. */
+  accountAtCreate?: () => Promise<string | undefined>;
   /** If absent, orders get no callback URL and are only polled. */
   callback?: CallbackConfig;
   /** Amounts (decimal strings by currency) above which an order waits for a person. */

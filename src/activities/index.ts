@@ -30,6 +30,7 @@ export { type Account, type ActivityDeps, SharedRates } from './deps.js';
 export { isCopied } from './only-attempt.js';
 export { confirmAttempt } from './order/create-attempt.js';
 export { GroupedLookUps } from './order/grouped-look-ups.js';
+export { accountAtCreate } from './order/sent-to.js';
 export { PolicyDesk } from './policy/desk.js';
 export { readStop } from './stops.js';
 

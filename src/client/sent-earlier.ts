@@ -4,10 +4,14 @@ import type { DuplicateOrders } from '../contract/order/activities.js';
 import type { RunOptions } from '../contract/order/input-and-result.js';
 import type { SentTo } from '../contract/order/sent-to.js';
 import type { Order } from '../contract/service-objects.js';
+import { publishedBy } from '../temporal/published.js';
 import { sentToSchema } from '../validation/order-input.js';
 import { decodeAll, decodeFirst, ofActivity, ofWorkflow, readFirstInput, readLastEvent } from './history.js';
 import { standingOfEvent } from './standing.js';
 import { callTemporal } from './temporal-calls.js';
+
+/** The activity that sends. */
+const CREATE_ACTIVITY = 'createOrder';
 
 const UNKNOWN_ACCOUNT = { accountUnknown: true } as const;
 
@@ -52,7 +56,25 @@ export async function accountOfRun(client: Client, run: Run): Promise<SentTo | u
   return new Set(places.map(({ account }) => account)).size === 1 ? places[0] : undefined;
 }
 
-/** Order of an answered create, which was not sent before `sentAtMs` (server's clock). */
+/**
+ * Returns what the worker that took a run's last create publishes of its account, if it does.
+ * That is known even if the worker died at once.
+ */
+export async function publishedAtCreate(client: Client, { workflowId, runId }: Run): Promise<string | undefined> {
+  const history = await callTemporal(client, () => client.workflow.getHandle(workflowId, runId).fetchHistory());
+  const events = history.events ?? [];
+  const isCreate = (scheduledEventId: unknown) =>
+    events.some(
+      ({ eventId, activityTaskScheduledEventAttributes: scheduled }) =>
+        `${eventId}` === `${scheduledEventId}` && scheduled?.activityType?.name === CREATE_ACTIVITY,
+    );
+  const taken = events.findLast(({ activityTaskStartedEventAttributes: started }) =>
+    isCreate(started?.scheduledEventId),
+  );
+  return publishedBy(taken?.activityTaskStartedEventAttributes?.identity ?? '')?.account;
+}
+
+/** Order of an answered create. `sentAtMs`: the earlier one by the clocks of server and worker. */
 export interface AcceptedCreate {
   order: Order;
   sentTo: SentTo;
@@ -62,8 +84,10 @@ export interface AcceptedCreate {
 /** Returns the order that a run created itself; undefined without one. */
 export async function acceptedIn(client: Client, run: Run): Promise<AcceptedCreate | undefined> {
   const accepted = (await answersOfRun(client, run)).find(({ answer }) => Object(answer).kind === 'accepted');
-  const { order, sentTo }: Partial<AcceptedCreate> = Object(accepted?.answer);
-  return accepted && order && sentTo && { order, sentTo, sentAtMs: Date.parse(accepted.handedOutAt) };
+  const { order, sentTo, sentAtMs }: Partial<AcceptedCreate> = Object(accepted?.answer);
+  if (!accepted || !order || !sentTo || typeof sentAtMs !== 'number') return undefined;
+  // Who repeats an old answer in a new run changes the server's time only.
+  return { order, sentTo, sentAtMs: Math.min(sentAtMs, Date.parse(accepted.handedOutAt)) };
 }
 
 /** Returns the uuids of all orders that a run's activities were shown. */

@@ -1,5 +1,7 @@
+import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/names.js';
+import { accountId, type UsedAccount } from '../contract/order/sent-to.js';
 import { holdsWallet, NO_WALLET } from '../contract/wallets.js';
 import { FORMAT_CHECKS } from '../validation/field-errors.js';
 import type { Env, Problems } from './env.js';
@@ -114,4 +116,16 @@ export function readAccounts(settings: Settings, env: Env, problems: Problems): 
   for (const { name } of accounts.filter(({ baseUrl }) => proxy && baseUrl.startsWith('http:')))
     problems.add(sourceOf(env, 'PAYMENT_PROXY_URL'), `is for https only: account ${name} is asked by plain http`);
   return new Map(accounts.map((account) => [account.name, { ...account, ...(proxy && { proxy }) }]));
+}
+
+/**
+ * Returns the id that orders are pinned to. The fingerprint is keyed, so it cannot confirm a
+ * guessed key.
+ */
+export function pinOfConfig(config: AccountConfig): UsedAccount {
+  const { name, baseUrl, apiKey, apiSecret, apiKeyPredecessors: predecessors } = config;
+  const { origin, pathname } = new URL(baseUrl);
+  const keyed = createHmac('sha256', apiSecret.reveal()).update(`payment-orders api key\0${apiKey.reveal()}`);
+  const id = accountId(format.withoutTrailingSlash(origin + pathname), keyed.digest('hex').slice(0, 16));
+  return { name, id, ...(predecessors && { predecessors }) };
 }

@@ -1,8 +1,9 @@
+import { pinOfConfig } from '../config/accounts.js';
 import { ConfigError, loadWorkerConfig, type WorkerConfig } from '../config.js';
 import { connectTemporal, TemporalUnreachableError, temporalTarget } from '../temporal.js';
 import { findingsOf, outcomesOf } from './checks.js';
 import type { Finding, Target } from './findings.js';
-import { openService, pinOfConfig } from './open-service.js';
+import { openService } from './open-service.js';
 import { START_WITHIN } from './start.js';
 
 /**

@@ -1,7 +1,4 @@
-import { createHmac } from 'node:crypto';
-import { withoutTrailingSlash } from '../config/formats.js';
 import { type AccountConfig, ConfigError } from '../config.js';
-import { accountId, type UsedAccount } from '../contract/order/sent-to.js';
 import { createPaymentService, type PaymentService, type PaymentServiceOptions } from '../payment-service/client.js';
 import type { RouteOptions } from '../payment-service/connection.js';
 import { loadSigner, type Signer } from '../payment-service/signers.js';
@@ -38,16 +35,4 @@ async function signerOf({ name, signer }: AccountConfig): Promise<Signer> {
     const reason = error instanceof Error ? error.message : 'cannot be loaded';
     throw new ConfigError([`PAYMENT_SIGNER of account ${name}: ${reason}`]);
   }
-}
-
-/**
- * Returns the id that orders are pinned to. The fingerprint is keyed, so it cannot confirm a
- * guessed key.
- */
-export function pinOfConfig(config: AccountConfig): UsedAccount {
-  const { name, baseUrl, apiKey, apiSecret, apiKeyPredecessors: predecessors } = config;
-  const { origin, pathname } = new URL(baseUrl);
-  const keyed = createHmac('sha256', apiSecret.reveal()).update(`payment-orders api key\0${apiKey.reveal()}`);
-  const id = accountId(withoutTrailingSlash(origin + pathname), keyed.digest('hex').slice(0, 16));
-  return { name, id, ...(predecessors && { predecessors }) };
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { pinOfConfig } from '../config/accounts.js';
 import type { Approvers, Policy, WorkerConfig } from '../config.js';
 import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
 
@@ -16,6 +17,8 @@ const duration = z
 
 /** Anybody can publish, so a value can only make a worker stricter. Fields are read one by one. */
 const published = z.object({
+  /** Digest of the service's account, by which an order finds out who took its create. */
+  account: z.string().optional().catch(undefined),
   /** Settle windows of payouts and of deposit types, and the confirm delay, in ms. */
   windows: z.tuple([duration, duration, duration]).catch([0, 0, 0]),
   /** By currency. */
@@ -40,6 +43,7 @@ export type Protections = z.infer<typeof published>;
 
 /** Variables of each field. */
 const VARIABLES: Record<keyof Protections, string> = {
+  account: 'PAYMENT_BASE_URL or PAYMENT_API_KEY',
   windows: 'ORDER_SETTLE_WINDOW or ORDER_CONFIRM_DELAY',
   caps: 'PAYMENT_ORDER_CAPS',
   approvers: 'APPROVERS_FILE',
@@ -80,8 +84,10 @@ export function publishedFor(config: Pick<WorkerConfig, 'pace'> & Partial<Worker
   const { settleWindowMs, confirmDelayMs } = pace;
   const own = approvers?.get(account);
   const policy = config.policies?.get(account);
-  const { notExecutedStatuses: statuses = [], canary } = config.accounts?.get(account) ?? {};
+  const used = config.accounts?.get(account);
+  const { notExecutedStatuses: statuses = [], canary } = used ?? {};
   return {
+    ...(used && { account: digestOfJson(pinOfConfig(used).id) }),
     windows: [settleWindowMs.atOnce, settleWindowMs.deposit, confirmDelayMs],
     ...(caps && { caps: Object.fromEntries([...caps].sort()) }),
     ...(own && { approvers: digestOf(own) }),

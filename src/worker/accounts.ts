@@ -1,10 +1,11 @@
 import { getHeapStatistics } from 'node:v8';
 import { Runtime, type WorkerOptions } from '@temporalio/worker';
 import { type Account, GroupedLookUps, SharedRates } from '../activities/index.js';
+import { pinOfConfig } from '../config/accounts.js';
 import type { AccountConfig } from '../config.js';
 import { Limiter } from '../payment-service/limiter.js';
 import { type SmallPage, smallPageNote } from '../payment-service/paging.js';
-import { openService, pinOfConfig } from '../preflight/open-service.js';
+import { openService } from '../preflight/open-service.js';
 
 /** Maximum wait of a create for rates. Without them, the checks are skipped. */
 const RATES_TIMEOUT_MS = 5_000;

@@ -11,6 +11,7 @@ import {
 } from '@temporalio/worker';
 import {
   type ActivityDeps,
+  accountAtCreate,
   confirmAttempt,
   createActivities,
   isCopied,
@@ -143,7 +144,7 @@ export async function createWorkers(
   const traced = config.traced ? [(await import('./tracing.js')).traceActivities] : [];
   const { failovers, others } = live ?? {};
   const activities = createActivities({
-    ...{ ...config, ...audit, ...copies, ...clock, accounts, others, readStop },
+    ...{ ...config, ...audit, ...copies, ...clock, accounts, others, readStop, accountAtCreate },
     policyDesk: new PolicyDesk(),
     failedOverAtMs: () => failovers?.newestMs,
     confirmAttempt: async (details) => void (await Promise.all([confirmAttempt(details), failovers?.lookBeforeSend()])),

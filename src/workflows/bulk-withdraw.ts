@@ -113,7 +113,8 @@ async function report(run: BatchRun, plan: BatchPlan): Promise<BatchResult> {
   enter(run, 'reporting', 'the report');
   const { reportBatch } = proxyActivities<Activities>({ ...wholeFile, summary: 'Read the end of every row, report' });
   const { account, input, progress, startedAt, paused, stopped } = run;
-  const reported = { account, input, plan, taken: progress.taken, startedAt, paused, stopped };
+  const { taken, ahead } = progress;
+  const reported = { account, input, plan, taken, ahead, startedAt, paused, stopped };
   try {
     return resultOf(run, plan, await untilWritten(run, (more) => reportBatch({ ...reported, ...more })));
   } catch (error) {

@@ -27,6 +27,8 @@ const PAUSE_MS = 60_000;
 const IDLE_MS = 3_600_000;
 /** Events after which the line continues in a new run. */
 const MAX_EVENTS = 1_000;
+/** Time between two orders that overtake for those in doubt. In an outage, each adds a doubt. */
+const BETWEEN_FIRST_MS = 600_000;
 /** Orders of which a look checks whether they were terminated. */
 const CHECKED_AT_ONCE = 20;
 
@@ -37,6 +39,8 @@ interface Line {
   isChanged: boolean;
   /** Orders in doubt wait for a later one, so the smallest that is covered overtakes. */
   isOneFirst: boolean;
+  /** When one overtook for them last. */
+  firstAtMs: number;
 }
 
 /**
@@ -44,7 +48,13 @@ interface Line {
  * orders never get the same money. Ends when it is empty.
  */
 export async function fundsLine(input?: FundsLineInput): Promise<void> {
-  const line: Line = { account: String(input?.account), places: new Map(), isChanged: true, isOneFirst: false };
+  const line: Line = {
+    account: String(input?.account),
+    places: new Map(),
+    isChanged: true,
+    isOneFirst: false,
+    firstAtMs: 0,
+  };
   for (const place of input?.places ?? []) line.places.set(place.workflowId, place);
   setHandler(defineSignal<[Place?]>(JOIN_LINE_SIGNAL), (place) => join(line, place), {
     description: 'An order waits for funds. Only workflows of this package send it.',
@@ -55,6 +65,7 @@ export async function fundsLine(input?: FundsLineInput): Promise<void> {
   setHandler(
     defineSignal(GO_FIRST_SIGNAL),
     () => {
+      if (Date.now() - line.firstAtMs < BETWEEN_FIRST_MS) return;
       line.isOneFirst = true;
       line.isChanged = true;
     },
@@ -152,8 +163,7 @@ async function serve(line: Line, { balances, gone }: FundsLook, askedAtMs: numbe
   for (const { isFunded, currency, amount } of places.values()) if (isFunded) take(currency, amount);
   const before = new Map<string, number>();
   const news: Promise<void>[] = [];
-  const first = line.isOneFirst ? smallest(waitingOf(line), free) : undefined;
-  line.isOneFirst = false;
+  const first = takeFirst(line, free);
   for (const place of waitingOf(line)) {
     const { currency, amount, overtakes } = place;
     const older = before.get(currency) ?? 0;
@@ -171,6 +181,14 @@ async function serve(line: Line, { balances, gone }: FundsLook, askedAtMs: numbe
   }
   setCurrentDetails(detailsOf(line, free));
   await Promise.all(news);
+}
+
+/** Returns the order that overtakes for those in doubt, once for each request. */
+function takeFirst(line: Line, free: ReadonlyMap<string, Big>): Place | undefined {
+  const first = line.isOneFirst ? smallest(waitingOf(line), free) : undefined;
+  line.isOneFirst = false;
+  if (first) line.firstAtMs = Date.now();
+  return first;
 }
 
 /** Returns the order that takes the smallest part of what is left of its currency. */

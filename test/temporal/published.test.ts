@@ -15,6 +15,7 @@ describe('what a worker publishes about an account', () => {
       TEMPORAL_RESTORED_AT: '2026-01-31T09:30:00Z',
     });
     expect(own).toEqual({
+      account: expect.stringMatching(/^[\w-]{8}$/),
       windows: [600_000, 15_000, 600_000],
       caps: { btc: '0.5', usd: '2000' },
       notExecuted: [429],
@@ -23,6 +24,13 @@ describe('what a worker publishes about an account', () => {
     const read = publishedBy(publishingIdentity('host-ab12', own));
     expect(read).toEqual(own);
     expect(differingVariables(own, [read ?? published()])).toEqual([]);
+  });
+
+  test('tells accounts apart, and shows neither URL nor key', () => {
+    const own = published();
+    const other = published({ PAYMENT_API_KEY: 'another-key-for-tests' });
+    expect(differingVariables(own, [other])).toEqual(['PAYMENT_BASE_URL or PAYMENT_API_KEY']);
+    expect(JSON.stringify(own)).not.toContain('http');
   });
 
   test('is the same for caps in another order', () => {

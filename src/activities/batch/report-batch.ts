@@ -24,7 +24,7 @@ import { recordInterruptions } from '../audit.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure, invalidInput } from '../failures.js';
 import { mapInOrder } from '../paced-reads.js';
-import { countRow, outcomeOf, type RowEnd, whyUnresolved } from './rows/count.js';
+import { countRow, isTaken, outcomeOf, type RowEnd, whyUnresolved } from './rows/count.js';
 
 const CONCURRENCY = 20;
 
@@ -70,13 +70,13 @@ async function reportOn(
   }
 }
 
-async function readRow(row: BatchRow, { input, taken, startedAt }: ReportBatchInput): Promise<ReportedRow> {
+async function readRow(row: BatchRow, { input, taken, ahead, startedAt }: ReportBatchInput): Promise<ReportedRow> {
   const checked = validateOrderInput('withdraw', orderInputOf(row, input), { formatChecks: 'warn', started: true });
   // The plan refuses bad rows, so this is another file.
   if ('errors' in checked) {
     throw invalidInput([{ field: `line ${row.line}`, reason: describeFieldErrors(checked.errors) }]);
   }
-  const end = await readRowEnd(getClient(), checked.input, { taken: row.row <= taken, startedAt });
+  const end = await readRowEnd(getClient(), checked.input, { taken: isTaken({ taken, ahead }, row.row), startedAt });
   return { row, input: checked.input, end };
 }
 

@@ -9,7 +9,7 @@ import { type BatchInput, type BatchProgress, DEFAULT_IN_FLIGHT, isProgress } fr
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure } from '../failures.js';
 import { lastHeartbeat } from '../only-attempt.js';
-import { beyondPlan, countStarted, countTaken } from './rows/count.js';
+import { beyondPlan, countStarted, countTaken, isTaken } from './rows/count.js';
 import { type FirstRow, firstRowOf, KEPT_ROWS, mayGoFirst, recordFirst, whyNoneGoesFirst } from './rows/go-first.js';
 import { haltReason } from './rows/halt.js';
 import { confirmReading } from './rows/reading.js';
@@ -244,13 +244,12 @@ const ROWS_TO_CHOOSE_FROM = 200;
 
 /** Returns the next rows that were not taken; while rows are in doubt, the smallest one. */
 function nextRows({ rows, read, progress, batch }: Chunk, count: number): BatchRow[] {
-  const isTaken = ({ row }: BatchRow) => row <= progress.taken || progress.ahead?.includes(row);
   const wanted = progress.first ? ROWS_TO_CHOOSE_FROM : count;
-  const next = read.splice(0).filter((row) => !isTaken(row));
+  const next = read.splice(0).filter(({ row }) => !isTaken(progress, row));
   while (rows && next.length < wanted) {
     const [row] = nextOf(rows, 1);
     if (!row) break;
-    if (!isTaken(row)) next.push(row);
+    if (!isTaken(progress, row.row)) next.push(row);
   }
   const chosen = progress.first ? smallestOf(next, progress, batch.plan.totals) : next.slice(0, count);
   read.push(...next.filter((row) => !chosen.includes(row)));

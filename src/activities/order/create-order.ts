@@ -271,10 +271,10 @@ async function send(sending: Sending, times: SendTimes): Promise<CreateVerdict> 
     const verdict = verdictOfAnswer(attempt, request, order);
     if (verdict.kind !== 'accepted') return verdict;
     account.lookUps.noteCreated(order, sentAtMs, monotonicMs);
-    return { ...verdict, ...aboveLimits(capsFor(deps, account, attempt), { ...attempt, request }, order) };
+    return { ...verdict, sentAtMs, ...aboveLimits(capsFor(deps, account, attempt), { ...attempt, request }, order) };
   } catch (error) {
     const verdict = verdictOfError(error, protectionsIn(deps, account));
-    if (verdict.kind === 'uncertain') witnesses.noteUnclear(request.order_id);
+    if (verdict.kind === 'uncertain') witnesses.noteUnclear(request.order_id, attempt);
     return verdict;
   }
 }

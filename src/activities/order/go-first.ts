@@ -18,7 +18,7 @@ import type { CanaryInput } from '../../contract/order/canary.js';
 import { FOLLOW_UP_TYPES, ORDER_TYPES, type OrderType, workflowTypeOf } from '../../contract/order/types.js';
 import type { canary } from '../../workflows/create/canary.js';
 import type { Account } from '../deps.js';
-import { depositsCount, LATER_BY, YOUNGEST } from './witnesses.js';
+import { depositsCount, hasFormOf, LATER_BY, YOUNGEST } from './witnesses.js';
 
 /** Shortest interval, in ms. Windows are that short in tests only. */
 const SHORTEST_MS = 500;
@@ -84,7 +84,8 @@ export async function letSomebodyGoFirst(account: Account, waiting: Waiting, pac
   // Nobody may wait for funds.
   const line = client.workflow.getHandle(fundsLineWorkflowId(name));
   await line.signal(GO_FIRST_SIGNAL).catch(() => undefined);
-  if (!setting || !depositCounts || nowMs - state.sinceMs < patienceMs || limiter.isCreating) return false;
+  if (!setting || !depositCounts || nowMs - state.sinceMs < patienceMs) return false;
+  if (limiter.isCreating || account.stops?.lastWhy) return false;
   const { countsFor: _, ...deposit } = setting;
   const options = {
     workflowId: canaryWorkflowId(name),
@@ -114,9 +115,12 @@ async function learnAccepted(client: Client, account: Account, waiting: Waiting,
     quoted(workflowTypeOf(one)),
   );
   const time = (ms: number): string => quoted(new Date(ms).toISOString());
+  const provesFromMs = fromMs + LATER_BY * windowMs;
   const query = [
     `${searchAttribute.account.name} = ${quoted(account.name)} AND WorkflowType IN (${types.join(', ')})`,
-    `StartTime > ${time(fromMs + LATER_BY * windowMs)} AND StartTime < ${time(Date.now() - YOUNGEST * windowMs)}`,
+    // The one that went first may have been started long ago.
+    `(ExecutionStatus = 'Running' OR CloseTime > ${time(provesFromMs)})`,
+    `StartTime < ${time(Date.now() - YOUNGEST * windowMs)}`,
     `${searchAttribute.orderStatus.name} NOT IN ('uncertain', 'parked', 'short', 'none', 'unresolved')`,
   ].join(' AND ');
   const { runs } = await firstPage(client, { query, pageSize: MOST_READ });
@@ -126,7 +130,10 @@ async function learnAccepted(client: Client, account: Account, waiting: Waiting,
     // A run that cannot be read, whyever, shows no later order.
     const accepted = await acceptedIn(client, run).catch(() => undefined);
     if (accepted?.sentTo.account !== account.id || isFormOfId(accepted.order.user_order_id, orderId)) continue;
-    if (account.lookUps.witnesses.noteAcceptedElsewhere(accepted.order, accepted.sentAtMs)) isNew = true;
+    const wasUnknown = account.lookUps.witnesses.noteAcceptedElsewhere(accepted.order, accepted.sentAtMs);
+    // Others may prove something for another order, but not for the one that asks.
+    if (accepted.sentAtMs < provesFromMs || !hasFormOf(accepted.order.user_order_id, orderId)) continue;
+    if (wasUnknown) isNew = true;
     found += 1;
     if (found === ENOUGH) break;
   }

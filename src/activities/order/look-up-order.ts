@@ -22,14 +22,15 @@ import { betweenMs, letSomebodyGoFirst } from './go-first.js';
 import { aboveLimits, capsFor } from './limits.js';
 import { uuidsOfOtherRuns } from './other-runs.js';
 import { foundOrder, readByOrderId, withoutChanges } from './probe.js';
-import { circumstancesOf, elsewhereOf, failedElsewhere, isOtherEndpoint } from './sent-to.js';
+import { circumstancesOf, elsewhereOf, failedElsewhere, isOtherEndpoint, otherAtCreate } from './sent-to.js';
 import { hasFormOf, type LaterWitness } from './witnesses.js';
 
 /** Makes one signed look-up. The server repeats everything but a clear reading, without history. */
 export function lookUpOrderActivity(deps: ActivityDeps) {
-  return async function lookUpOrder(input: LookUpInput): Promise<LookUpAnswer | ElsewhereAnswer> {
-    if (input.delayMs && activityInfo().attempt === 1) throw comeBackIn(input.delayMs, 'waiting before the look-up');
-    const account = accountOf(deps, input.account);
+  return async function lookUpOrder(asked: LookUpInput): Promise<LookUpAnswer | ElsewhereAnswer> {
+    if (asked.delayMs && activityInfo().attempt === 1) throw comeBackIn(asked.delayMs, 'waiting before the look-up');
+    const account = accountOf(deps, asked.account);
+    const input = await placed(deps, account, asked);
     const now = deps.nowMs ?? Date.now;
     const { pace } = protectionsIn(deps, account);
     const later = laterWitnesses(account, input, await now(), windowOf(pace, input.type));
@@ -51,6 +52,13 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
       throw retryOrTell(error, account);
     }
   };
+}
+
+/** Adds the account of a create that no answer names, if it is another one. */
+async function placed(deps: ActivityDeps, account: Account, input: LookUpInput): Promise<LookUpInput> {
+  if (input.sentTo || input.orderUuid || input.sentUntilMs === undefined) return input;
+  const sentTo = await otherAtCreate(deps, account);
+  return { ...input, ...(sentTo && { sentTo }) };
 }
 
 /**
@@ -148,7 +156,7 @@ async function readAbsence(
   const isShown = others.some((one) => !isMissing(one) && hasFormOf(one.order_id, orderId));
   const isUnchecked = !(isShown && isSameKey) && !factsOf(type).movesMoneyAtOnce;
   const isCredible = isUnchecked ? false : whole && isSameKey && isLater ? true : undefined;
-  const othersFail = lookUps.witnesses.othersFail(orderId, OUTAGE_WINDOWS * pace.settleWindowMs.atOnce);
+  const othersFail = lookUps.witnesses.othersFail(orderId, type, OUTAGE_WINDOWS * pace.settleWindowMs.atOnce);
   return {
     ...reading,
     control: { whole, ...(isCredible !== undefined && { later: isCredible }), ...(othersFail && { othersFail }) },

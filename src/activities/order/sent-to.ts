@@ -1,8 +1,10 @@
-import { activityInfo } from '@temporalio/activity';
+import { activityInfo, getClient } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { publishedAtCreate } from '../../client/sent-earlier.js';
 import { INVALID_INPUT } from '../../contract/failures.js';
 import type { Circumstances, Payers } from '../../contract/order/activities.js';
-import { type Elsewhere, elsewhere, endpointOf, type SentTo } from '../../contract/order/sent-to.js';
+import { accountId, type Elsewhere, elsewhere, endpointOf, idsOf, type SentTo } from '../../contract/order/sent-to.js';
+import { digestOfJson } from '../../temporal/published.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { onlyByCommand, protectionsIn } from '../protections.js';
 
@@ -47,6 +49,22 @@ export const namingReceivers =
 /** Returns why this is not an order's account; undefined if it is, or if none is pinned. */
 export const elsewhereOf = (account: Account, sentTo: SentTo | undefined): Elsewhere | undefined =>
   sentTo && elsewhere(sentTo, account);
+
+/**
+ * Returns the account of the run's last create if it is another one. An attempt that dies names
+ * none, and its heartbeat may be lost in a failover or by a reset of it.
+ */
+export async function otherAtCreate({ accountAtCreate }: ActivityDeps, account: Account): Promise<SentTo | undefined> {
+  const digest = await accountAtCreate?.();
+  const isOther = digest !== undefined && !idsOf(account).some((id) => digestOfJson(id) === digest);
+  return isOther ? { account: accountId('another account', digest) } : undefined;
+}
+
+/** Returns the digest that the worker of the run's last create publishes of its account. */
+export async function accountAtCreate(): Promise<string | undefined> {
+  const { workflowExecution } = activityInfo();
+  return workflowExecution && publishedAtCreate(getClient(), workflowExecution);
+}
 
 const ELSEWHERE = 'Elsewhere';
 

@@ -1,4 +1,5 @@
-import { isFormOfId } from '../../contract/names.js';
+import { CANARY_REFERENCE, isFormOfId } from '../../contract/names.js';
+import type { CreateOrderInput } from '../../contract/order/activities.js';
 import type { Witness } from '../../contract/order/sent-to.js';
 import { factsOf, isOrderType, type OrderType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
@@ -24,8 +25,8 @@ const MOST_UNCLEAR = 1_000;
 export class Witnesses {
   /** Oldest first. */
   readonly #accepted: Accepted[] = [];
-  /** Unclear creates since the last accepted order: ids and times (performance.now). */
-  readonly #unclear = new Map<string, number>();
+  /** Unclear creates since the last accepted order of their kind. Times: performance.now. */
+  readonly #unclear = new Map<string, { atMs: number; isAtOnce: boolean }>();
 
   /** Records an accepted order. `sentAtMs`, `monotonicMs`: when its create was sent. */
   noteAccepted(
@@ -33,7 +34,7 @@ export class Witnesses {
     sentAtMs: number,
     monotonicMs = performance.now(),
   ): void {
-    this.#unclear.clear();
+    this.#noteUp(order_type, Number.POSITIVE_INFINITY);
     const before = this.#accepted.at(-2)?.sentAtMs ?? Number.NEGATIVE_INFINITY;
     if (sentAtMs - before < SPACING_MS) this.#accepted.pop();
     this.#accepted.push({ order_id: user_order_id, order_uuid, order_type, sentAtMs, monotonicMs });
@@ -47,31 +48,47 @@ export class Witnesses {
   noteAcceptedElsewhere({ user_order_id, order_uuid, order_type }: Order, sentAtMs: number): boolean {
     if (this.#accepted.some((one) => one.order_uuid === order_uuid)) return false;
     const monotonicMs = performance.now() - Math.max(0, Date.now() - sentAtMs);
-    // Creates that failed before are no outage any more.
-    for (const [id, atMs] of this.#unclear) if (atMs < monotonicMs) this.#unclear.delete(id);
+    this.#noteUp(order_type, monotonicMs);
     this.#accepted.push({ order_id: user_order_id, order_uuid, order_type, sentAtMs, monotonicMs });
     this.#accepted.sort((a, b) => a.sentAtMs - b.sentAtMs);
     if (this.#accepted.length > MOST_KEPT) this.#accepted.shift();
     return true;
   }
 
-  /** Records a create without a clear answer. */
-  noteUnclear(orderId: string): void {
-    if (this.#unclear.size < MOST_UNCLEAR) this.#unclear.set(orderId, performance.now());
+  /**
+   * Records a create without a clear answer, unless it is a canary, which is sent because of an
+   * outage.
+   */
+  noteUnclear(orderId: string, { type, input }: Pick<CreateOrderInput, 'type'> & { input?: unknown }): void {
+    if (this.#unclear.size >= MOST_UNCLEAR || Object(input).reference === CANARY_REFERENCE) return;
+    this.#unclear.set(orderId, { atMs: performance.now(), isAtOnce: movesMoneyAtOnce(type) });
   }
 
   /**
    * Returns true if creates of other orders got no clear answer within `withinMs`, and none was
-   * accepted since.
+   * accepted since. Deposits and what moves money at once may fail by themselves.
    */
-  othersFail(orderId: string, withinMs: number): boolean {
+  othersFail(orderId: string, type: OrderType, withinMs: number): boolean {
     const fromMs = performance.now() - withinMs;
-    return [...this.#unclear].some(([id, atMs]) => id !== orderId && atMs >= fromMs);
+    const isMeant = (one: { atMs: number; isAtOnce: boolean }) =>
+      one.atMs >= fromMs && one.isAtOnce === movesMoneyAtOnce(type);
+    return [...this.#unclear].some(([id, one]) => id !== orderId && isMeant(one));
   }
 
-  /** Returns the youngest other order sent by `untilMs`; if there is none, the oldest. */
+  /** An accepted create ends an outage of its kind that began before. */
+  #noteUp(type: string, beforeMs: number): void {
+    for (const [id, { atMs, isAtOnce }] of this.#unclear)
+      if (atMs < beforeMs && isAtOnce === movesMoneyAtOnce(type)) this.#unclear.delete(id);
+  }
+
+  /**
+   * Returns the youngest other order sent by `untilMs`; if there is none, the oldest. Deposits may
+   * expire, so one is named only if there is nothing else.
+   */
   youngest(untilMs: number, orderId: string): Witness | undefined {
-    const others = this.#othersThan(orderId);
+    const all = this.#othersThan(orderId);
+    const lasting = all.filter(({ order_type: other }) => movesMoneyAtOnce(other));
+    const others = lasting.length > 0 ? lasting : all;
     const one = others.findLast(({ sentAtMs }) => sentAtMs <= untilMs) ?? others[0];
     return one && shown(one);
   }
@@ -101,7 +118,9 @@ export class Witnesses {
     const candidates = alike.length > 0 ? alike : after;
     const found = [1, 0.5, YOUNGEST].flatMap((age): LaterWitness[] => {
       const one = candidates.findLast(({ sentAtMs }) => sentAtMs <= nowMs - age * windowMs);
-      return one ? [{ ...shown(one), mustBeShown: age === 1, proves: one.sentAtMs >= provesFromMs }] : [];
+      if (!one) return [];
+      const lasts = movesMoneyAtOnce(one.order_type) || !movesMoneyAtOnce(type);
+      return [{ ...shown(one), mustBeShown: lasts && age === 1, proves: one.sentAtMs >= provesFromMs }];
     });
     return found.filter((one, n) => found.findIndex(({ order_uuid: uuid }) => uuid === one.order_uuid) === n);
   }
@@ -147,7 +166,7 @@ const shown = ({ order_id, order_uuid }: Accepted): Witness => ({ order_id, orde
 
 /** Kinds of characters and numbers that a service may store in another form. */
 const KINDS: { test(id: string): boolean }[] = [
-  ...[/[A-Z]/, /[a-z]/, /\./, /_/, /:/, /-/, /^0/, /^\d+$/, /^\d+\.\d+$/],
+  ...[/[A-Z]/, /[a-z]/, /\./, /_/, /:/, /-/, /^0\d*(?:\.\d+)?$/, /^\d+$/, /^\d+\.\d+$/],
   // Numbers that a floating-point number changes: too long, or written otherwise.
   { test: (id) => /^\d+(?:\.\d*)?(?:e\d+)?$/i.test(id) && String(Number(id)) !== id },
 ];

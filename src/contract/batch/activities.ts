@@ -57,6 +57,8 @@ export interface SendBatchRowsAnswer {
 export interface ReportBatchInput extends Writing {
   plan: BatchPlan;
   taken: number;
+  /** Rows that were taken ahead of it. */
+  ahead?: number[] | undefined;
   /** Start of the batch (ISO time). */
   startedAt: string;
   /** Only recorded. */

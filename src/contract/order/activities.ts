@@ -105,7 +105,8 @@ export interface DuplicateOrders {
  * payment; `aboveCap`: why the amount is above cap and approval.
  */
 export type CreateVerdict =
-  | { kind: 'accepted'; order: Order; soft?: string[]; aboveCap?: string }
+  /** `sentAtMs`: by the worker's clock. */
+  | { kind: 'accepted'; order: Order; sentAtMs?: number; soft?: string[]; aboveCap?: string }
   | { kind: 'adopted'; order: Order; soft?: string[]; aboveCap?: string }
   | { kind: 'conflict'; order: Order; differences: string[] }
   | ({ kind: 'duplicates' } & DuplicateOrders)

@@ -29,11 +29,15 @@ export const accountId = (endpoint: string, fingerprint: string): string => `${e
 export const endpointOf = (account: string): string => account.slice(0, account.lastIndexOf('#'));
 export const fingerprintOf = (account: string): string => account.slice(account.lastIndexOf('#') + 1);
 
+/** Returns the ids of an account under its key and under earlier ones. */
+export const idsOf = ({ id, predecessors = [] }: Omit<UsedAccount, 'name'>): string[] => [
+  id,
+  ...predecessors.map((fingerprint) => accountId(endpointOf(id), fingerprint)),
+];
+
 /** Returns true if the account in use is the pinned one or its successor by a key rotation. */
-export function isSameAccount(pin: SentTo, { id, predecessors = [] }: Omit<UsedAccount, 'name'>): boolean {
-  const known = [id, ...predecessors.map((fingerprint) => accountId(endpointOf(id), fingerprint))];
-  return known.includes(pin.account);
-}
+export const isSameAccount = (pin: SentTo, here: Omit<UsedAccount, 'name'>): boolean =>
+  idsOf(here).includes(pin.account);
 
 /** Returns the question to an operator if another account is in use. */
 export function elsewhere(pin: SentTo, here: UsedAccount): Elsewhere | undefined {

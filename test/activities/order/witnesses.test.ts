@@ -38,12 +38,44 @@ test('a deposit is a later order for a deposit, and for a payout only if the set
 
 test('creates of other orders fail until one is accepted, or for a time after the last one', async () => {
   const witnesses = new Witnesses();
-  witnesses.noteUnclear('ours');
-  expect(witnesses.othersFail('ours', 1_000)).toBe(false);
-  witnesses.noteUnclear('other');
-  expect(witnesses.othersFail('ours', 1_000)).toBe(true);
+  const fail = (withinMs = 1_000) => witnesses.othersFail('ours', 'withdraw', withinMs);
+  witnesses.noteUnclear('ours', { type: 'withdraw' });
+  expect(fail()).toBe(false);
+  witnesses.noteUnclear('other', { type: 'withdraw' });
+  expect(fail()).toBe(true);
   await sleep(50);
-  expect(witnesses.othersFail('ours', 20)).toBe(false);
+  expect(fail(20)).toBe(false);
   witnesses.noteAccepted(order('accepted'), Date.now());
-  expect(witnesses.othersFail('ours', 1_000)).toBe(false);
+  expect(fail()).toBe(false);
+});
+
+test('deposits and payouts fail each by themselves, and a canary is no sign of an outage', () => {
+  const witnesses = new Witnesses();
+  const failing = () => (['deposit', 'withdraw'] as const).filter((type) => witnesses.othersFail('ours', type, 1_000));
+  witnesses.noteUnclear('canary', { type: 'deposit', input: { reference: 'canary' } });
+  expect(failing()).toEqual([]);
+  witnesses.noteUnclear('deposit', { type: 'deposit', input: { reference: 'invoice 7' } });
+  expect(failing()).toEqual(['deposit']);
+  witnesses.noteUnclear('payout', { type: 'exchange_withdraw' });
+  expect(failing()).toEqual(['deposit', 'withdraw']);
+  witnesses.noteAccepted({ ...order('paid in'), order_type: 'deposit' }, Date.now());
+  expect(failing()).toEqual(['withdraw']);
+  witnesses.noteAcceptedElsewhere(order('paid out'), Date.now() + 1);
+  expect(failing()).toEqual([]);
+});
+
+test('a deposit, which may expire, is pinned only if nothing else is known, and has to be shown to deposits only', () => {
+  const witnesses = new Witnesses();
+  const deposit = { ...order('deposited'), order_type: 'deposit' };
+  witnesses.noteAccepted(deposit, 20_000);
+  expect(witnesses.youngest(30_000, 'ours')?.order_id).toBe('deposited');
+  witnesses.noteAccepted(order('paid'), 10_000);
+  expect(witnesses.youngest(30_000, 'ours')?.order_id).toBe('paid');
+  const nowMs = Date.now();
+  witnesses.noteAccepted(deposit, nowMs - 500, performance.now() - 500);
+  const mustBeShown = (type: 'deposit' | 'withdraw') =>
+    witnesses
+      .later(nowMs - 1_000, nowMs, 100, { ...OURS, type, depositsCountFor: ['withdraw'] })
+      .map((one) => one.mustBeShown);
+  expect([mustBeShown('deposit'), mustBeShown('withdraw')]).toEqual([[true], [false]]);
 });

@@ -46,6 +46,10 @@ export function addMoved(moved: Record<string, Amount>, { currency_to: currency,
   moved[currency] = toAmount(decimalOrZero(moved[currency]).plus(decimalOrZero(paid)));
 }
 
+/** Returns true if a row was taken, in its turn or ahead of it. */
+export const isTaken = ({ taken, ahead }: Pick<BatchProgress, 'taken' | 'ahead'>, row: number): boolean =>
+  row <= taken || ahead?.includes(row) === true;
+
 /** Maximum parked rows with an unknown outcome to remember. */
 const UNSETTLED_KEPT = 50;
 

@@ -13,9 +13,6 @@ const UNDER_WAY_MS = 25_000;
 /** Part of the window after which an order is a later one, and time until others know it. */
 const [LATER_WINDOWS, SHOWN_WINDOWS] = [0.25, 1];
 
-/** Time for which the last rows wait for an answer, in ms: longer than until the next look. */
-const UNTIL_LOOK_MS = 5_000;
-
 type Rows = Pick<BatchProgress, 'open' | 'unsettled' | 'uncertain'>;
 
 /** Facts besides the rows. `isUnanswered`: a create of an open row has no answer yet. */
@@ -94,8 +91,8 @@ export function recordFirst(progress: BatchProgress, situation: FirstSituation):
   // Sooner, it would be no later order of the newest doubt.
   const isNew = isNewlyUncertain || (!progress.first && progress.uncertain?.length);
   if (isLast && isNew) waits.push(nowMs + UNDER_WAY_MS + LATER_WINDOWS * windowMs);
-  // The create may yet be in doubt.
-  if (isLast && isUnanswered) waits.push(nowMs + UNTIL_LOOK_MS);
+  // The create may yet be in doubt. One that never tells holds them for a window only.
+  if (isLast && isUnanswered && why !== progress.first?.why) waits.push(nowMs + windowMs);
   if (isLast && row === 'clear') waits.push(nowMs + SHOWN_WINDOWS * windowMs);
   progress.first = {
     ...{ why, unclear, nextAtMs: Math.max(...waits) },

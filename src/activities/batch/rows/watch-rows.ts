@@ -5,7 +5,7 @@ import type { OpenRow } from '../../../contract/batch/batch.js';
 import { orderWorkflowId } from '../../../contract/names.js';
 import type { Attention } from '../../../contract/order/messages.js';
 import { mapInOrder } from '../../paced-reads.js';
-import { countEnd, countParked, countStarted, countTaken } from './count.js';
+import { countEnd, countParked, countStarted, countTaken, isTaken } from './count.js';
 import { type BatchWork, type StartedRow, startedBy } from './start-row.js';
 
 /** Orders that are read at the same time, and minimum per look. */
@@ -87,15 +87,22 @@ export async function takeStarted(
 ): Promise<boolean> {
   const { batch, progress } = work;
   const isStopped = batch.mode === 'finish';
-  const waiting: BatchRow[] = [];
+  let without = 0;
   for (;;) {
-    const rows = nextOf(next, LOOKS_AT_ONCE);
+    const read = nextOf(next, LOOKS_AT_ONCE);
+    const rows = read.filter(({ row }) => !isTaken(progress, row));
     const own = await Promise.all(rows.map((row) => lookUp(work, row)));
-    const end = endOf(own, isStopped);
-    for (const started of own.slice(0, end)) if (started) countStarted(progress, started);
-    if (end > 0) countTaken(progress, [...waiting.splice(0), ...rows.slice(0, end)]);
-    waiting.push(...rows.slice(end));
-    if (waiting.length >= (isStopped ? MOST_WITHOUT : 1) || rows.length < LOOKS_AT_ONCE) break;
+    // Otherwise the next start belongs to the first gap.
+    const end = isStopped ? own.length : [...own, undefined].indexOf(undefined);
+    const found = own.slice(0, end).flatMap((one) => one ?? []);
+    for (const started of found) countStarted(progress, started);
+    countTaken(
+      progress,
+      rows.filter(({ row }) => found.some((one) => one.row === row)),
+    );
+    without = found.length > 0 ? 0 : without + rows.length;
+    const isOver = isStopped ? without >= MOST_WITHOUT : end < rows.length;
+    if (isOver || read.length < LOOKS_AT_ONCE) break;
     // Many parked rows must not enlarge the progress.
     if (progress.open.length >= LOOKS_AT_ONCE) await watchRows(work);
     if (!(await mayContinue())) return false;
@@ -103,10 +110,6 @@ export async function takeStarted(
   progress.exhausted = isStopped || progress.taken >= batch.plan.rows;
   return true;
 }
-
-/** Returns the first gap, where the next start belongs. After a stop, gaps do no harm. */
-const endOf = (own: readonly unknown[], isStopped: boolean): number =>
-  isStopped ? own.findLastIndex((one) => one !== undefined) + 1 : [...own, undefined].indexOf(undefined);
 
 /**
  * Returns the row's order if this batch started it. The batch may have attached to any other order

@@ -1,0 +1,55 @@
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { expect, test, vi } from 'vitest';
+import { serviceOf } from '../../../scripts/service-of.js';
+import { pinOfConfig } from '../../../src/config/accounts.js';
+import { Secret } from '../../../src/config.js';
+import { createTaskQueue, DEFAULT_ACCOUNT } from '../../../src/contract/names.js';
+import { digestOfJson, publishingIdentity } from '../../../src/temporal/published.js';
+import { orderInput } from '../../support/inputs.js';
+import { accountWith, newOrderId } from '../../support/lab.js';
+import { attentionSays, executedAtBoth, openTwoAccounts, orderRequests, PLACES } from './two-accounts.fixture.js';
+
+const SETTLE_MS = 2_500;
+
+/** Digest of the first place, as its workers publish it. */
+const digestOfFirst = ({ lab, urlOf }: Awaited<ReturnType<typeof openTwoAccounts>>): string => {
+  const [, account] = [...lab.config.accounts][0] ?? [];
+  if (!account) throw new Error('no account');
+  const { apiKey } = PLACES.first;
+  return digestOfJson(pinOfConfig({ ...account, baseUrl: urlOf(PLACES.first), apiKey: new Secret(apiKey) }).id);
+};
+
+test('a create that was sent, and of which Temporal lost all that its worker wrote, is looked up at that account only', async () => {
+  const accounts = await openTwoAccounts(SETTLE_MS);
+  const { lab, other, workAt } = accounts;
+  const { client, namespace } = lab.temporal;
+  await lab.startWorkers(accountWith(lab, { name: 'another' }));
+  const input = orderInput('withdraw', newOrderId('taken'), { marker: 'duplicate=c' });
+  const handle = await lab.orders.start('withdraw', input);
+  const windows: [number, number, number] = [SETTLE_MS, SETTLE_MS, 0];
+  await client.withDeadline(Date.now() + 60_000, () =>
+    client.workflowService.pollActivityTaskQueue({
+      namespace,
+      taskQueue: { name: createTaskQueue(DEFAULT_ACCOUNT) },
+      identity: publishingIdentity('dead', { windows, account: digestOfFirst(accounts) }),
+    }),
+  );
+  await (await serviceOf(lab.sandbox)).createOrder('withdraw', input.order);
+  await client.workflowService.updateActivityOptions({
+    namespace,
+    execution: { workflowId: handle.workflowId },
+    type: 'createOrder',
+    activityOptions: { startToCloseTimeout: msToTs('1 second') },
+    updateMask: { paths: ['start_to_close_timeout'] },
+  });
+  await vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 60_000, interval: 100 });
+
+  await workAt(PLACES.otherKey);
+  const { attention } = await attentionSays(handle, /was sent to another account/);
+  expect(attention?.allowed).toEqual(['approve']);
+  expect(orderRequests(other)).toEqual([]);
+
+  await workAt(PLACES.first);
+  expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: true });
+  expect(executedAtBoth(accounts, handle.orderId)).toEqual([1, 0]);
+});
