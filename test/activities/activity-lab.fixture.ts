@@ -1,4 +1,5 @@
 import { heartbeat } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
@@ -43,6 +44,9 @@ export interface AttemptInfo {
   /** When it was scheduled, by the server. */
   scheduledMs?: number;
   onHeartbeat?: (details: unknown, environment: MockActivityEnvironment) => void;
+  /** Of a real server that knows the run; absent = there is none. */
+  client?: Client;
+  workflowId?: string;
 }
 
 /** Runs an activity by name as one attempt. */
@@ -106,12 +110,16 @@ export async function activitiesFor(
   });
   const run = async (name: keyof Activities, input: unknown, info: AttemptInfo = {}) => {
     const { attempt = 1, runId = RUN_ID, heartbeatDetails, scheduledMs = 1, laterMs = 0, onHeartbeat } = info;
-    const workflowExecution = { workflowId: 'order:default:x', runId };
+    const { client, workflowId = 'order:default:x' } = info;
+    const workflowExecution = { workflowId, runId };
     const scheduled = {
       scheduledTimestampMs: scheduledMs,
       currentAttemptScheduledTimestampMs: scheduledMs + laterMs,
     };
-    const env = new MockActivityEnvironment({ attempt, heartbeatDetails, workflowExecution, ...scheduled }, { logger });
+    const env = new MockActivityEnvironment(
+      { attempt, heartbeatDetails, workflowExecution, ...scheduled },
+      { logger, ...(client && { client }) },
+    );
     if (onHeartbeat) env.on('heartbeat', (details) => onHeartbeat(details, env));
     // As workflows read it.
     return wholeAnswer(await env.run(activities[name] as (input: unknown) => Promise<unknown>, input));

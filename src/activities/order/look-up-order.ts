@@ -190,12 +190,13 @@ async function read(
  */
 async function readNamed(account: Account, input: LookUpInput, reading: LookUpReading): Promise<LookUpReading> {
   if (reading.kind !== 'absent' || !reading.control || !input.asksOtherRuns) return reading;
+  const { othersFail } = reading.control;
   const named = await uuidsOfOtherRuns([activityInfo().workflowExecution?.workflowId ?? '']);
   for (const uuid of named) {
     const shown = await readByUuid(account, input, uuid);
     if (shown.kind === 'found') return shown;
   }
-  return named.length === 0 ? reading : { ...reading, control: { ...reading.control, whole: false } };
+  return named.length === 0 ? reading : { ...reading, control: { whole: false, ...(othersFail && { othersFail }) } };
 }
 
 /** Reads a known order, in a group if many are due. Only seeing it again counts. */

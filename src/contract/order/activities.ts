@@ -164,7 +164,7 @@ export interface LookUpInput {
 /**
  * How reliable an answer without our order is. `whole`: it shows the orders that the service
  * confirmed. `later`: one of them was sent after ours; false: a deposit, and no order is known that
- * it has to show. `othersFail`: creates of other orders fail.
+ * it has to show; never true unless `whole`. `othersFail`: creates of other orders fail.
  */
 export interface Control {
   whole: boolean;
