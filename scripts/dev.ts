@@ -12,7 +12,7 @@ It prints a line \`ready …\` with their addresses. Ctrl-C ends all of them.
 
 Temporal    the server at TEMPORAL_ADDRESS, by the other TEMPORAL_* variables (namespace, TLS, API key). Search attributes
             that its namespace lacks are created. Without TEMPORAL_ADDRESS, one is started with \`temporal\` on
-            PATH (server 1.29 or newer), with a download of it, or with one built by Go (5 to 10 minutes, once)
+            PATH (server 1.30.4 or newer), with a download of it, or with one built by Go (5 to 10 minutes, once)
 Data        .demo in this folder keeps orders for the next start. Delete the folder to begin from nothing
 Limits      PAYMENT_ORDER_CAPS, such as usd=100: an order above it waits for a person
 `;

@@ -34,7 +34,9 @@ export const FOR_TESTS = {
 
 const DYNAMIC_CONFIG = {
   ...FOR_TESTS,
-  // Priorities need the new matcher, which is off by default in server 1.29.
+  // As deploy/ has it: a worker of another namespace may give no commands to this one.
+  'system.enableCrossNamespaceCommands': false,
+  // Priorities need the new matcher, which is off by default in some servers.
   'matching.useNewMatcher': true,
   // Rate limits and priorities are kept per partition: one makes them exact.
   'matching.numTaskqueueReadPartitions': 1,

@@ -1,14 +1,36 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { chmod, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { execa } from 'execa';
+import { FLOOR, isBelow } from '../../src/preflight/advisories.js';
 import { cacheFolder, installOnce, type Log } from './cache.js';
 import { outputOf, runLong } from './run.js';
 import { downloadThroughSdk, findSdkDownload } from './sdk-download.js';
 
-/** Older servers lack parts of the API that the project uses (queue limits set by the API, priority). */
-const MIN_SERVER = { major: 1, minor: 29 };
-const CLI_MODULE = 'github.com/temporalio/cli/cmd/temporal';
+/** The server that everything here is developed and tested with, and the release of the tool that brings it. */
+export const SERVER_VERSION = '1.32.0';
+const CLI_RELEASE = 'v1.9.1';
+
+/**
+ * A tool that Go can build: newer releases lack a part of their sources. It is built with the server above, for which
+ * these texts of its sources change.
+ */
+const CLI_MODULE = 'github.com/temporalio/cli';
 const CLI_VERSION = 'v1.5.1';
+const CHANGES: { file: string; find: RegExp; replacement: string }[] = [
+  {
+    file: 'temporalcli/devserver/server.go',
+    find: /\t"go\.temporal\.io\/server\/components\/callbacks"\n/,
+    replacement: '',
+  },
+  {
+    file: 'temporalcli/devserver/server.go',
+    find: /\tdynConf\[callbacks\.AllowedAddresses\.Key\(\)\] = [\s\S]*?\n\t\}\n/,
+    replacement: '',
+  },
+  { file: 'temporalcli/devserver/server.go', find: /dynamicconfig\.Key\(k\)/, replacement: 'dynamicconfig.MakeKey(k)' },
+  { file: 'temporalcli/commands.worker.go', find: /info\.GetProcessKey\(\)/, replacement: 'info.GetProcessId()' },
+];
 
 /**
  * Path of a `temporal` command line tool whose dev server is new enough: the one on PATH, one that is cached, the SDK's
@@ -16,17 +38,15 @@ const CLI_VERSION = 'v1.5.1';
  */
 export async function findTemporalCli(log: Log): Promise<string> {
   const onPath = await serverVersion('temporal');
-  if (onPath !== undefined && isNewEnough(onPath)) return 'temporal';
+  if (onPath !== undefined && !isBelow(onPath, FLOOR)) return 'temporal';
   if (onPath !== undefined) {
-    log(
-      `temporal on PATH brings server ${onPath}, ${MIN_SERVER.major}.${MIN_SERVER.minor} is needed: using another one`,
-    );
+    log(`temporal on PATH brings server ${onPath}, ${FLOOR} is needed: using another one`);
   }
-  const built = join(cacheFolder(), `temporal-cli-${CLI_VERSION}`);
+  const built = join(cacheFolder(), `temporal-cli-${CLI_VERSION}-server-${SERVER_VERSION}`);
   const builtCli = join(built, 'temporal');
-  const cached = findSdkDownload('cli') ?? (existsSync(builtCli) ? builtCli : undefined);
+  const cached = findSdkDownload('cli', CLI_RELEASE) ?? (existsSync(builtCli) ? builtCli : undefined);
   if (cached !== undefined) return cached;
-  const downloaded = await downloadThroughSdk('cli', log);
+  const downloaded = await downloadThroughSdk('cli', log, CLI_RELEASE);
   if (downloaded !== undefined) return downloaded;
   await buildWithGo(built, log);
   return builtCli;
@@ -37,12 +57,6 @@ export function parseServerVersion(versionOutput: string): string | undefined {
   return /\(Server (\d+\.\d+\.\d+)/.exec(versionOutput)?.[1];
 }
 
-/** Whether a server version has what the project needs. */
-export function isNewEnough(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major > MIN_SERVER.major || (major === MIN_SERVER.major && minor >= MIN_SERVER.minor);
-}
-
 async function serverVersion(cli: string): Promise<string | undefined> {
   return parseServerVersion((await outputOf(cli, ['--version'])) ?? '');
 }
@@ -50,19 +64,33 @@ async function serverVersion(cli: string): Promise<string | undefined> {
 async function buildWithGo(target: string, log: Log): Promise<void> {
   if ((await outputOf('go', ['version'])) === undefined) {
     throw new Error(
-      'No Temporal server can be started: there is no `temporal` on PATH (server 1.29 or newer), it cannot be downloaded ' +
+      `No Temporal server can be started: there is no \`temporal\` on PATH (server ${FLOOR} or newer), it cannot be downloaded ` +
         'from here, and there is no Go to build it with. Install the Temporal CLI (https://docs.temporal.io/cli) or Go, ' +
         'or set TEMPORAL_ADDRESS to a running server.',
     );
   }
   await installOnce(target, log, async (folder) => {
     log(`Building the Temporal server with Go, because no ready-made one can be had here: 5 to 10 minutes, once`);
-    const bin = join(folder, 'bin');
-    await mkdir(bin);
-    await runLong('Building the Temporal server', log, 'go', ['install', `${CLI_MODULE}@${CLI_VERSION}`], {
-      GOBIN: bin,
-    });
-    await rename(join(bin, 'temporal'), join(folder, 'temporal'));
-    await rm(bin, { recursive: true });
+    const source = join(folder, 'source');
+    await copySource(source);
+    for (const { file, find, replacement } of CHANGES) {
+      const text = await readFile(join(source, file), 'utf8');
+      if (!find.test(text)) throw new Error(`${CLI_MODULE}@${CLI_VERSION} has no ${find} in ${file}`);
+      await writeFile(join(source, file), text.replace(find, replacement));
+    }
+    await execa('go', ['mod', 'edit', `-require=go.temporal.io/server@v${SERVER_VERSION}`, join(source, 'go.mod')]);
+    const build = ['build', '-C', source, '-mod=mod', '-o', join(folder, 'temporal'), './cmd/temporal'];
+    await runLong('Building the Temporal server', log, 'go', build);
+    await rm(source, { recursive: true });
   });
+}
+
+/** Copies the sources of the tool out of Go's cache, which is read-only. */
+async function copySource(target: string): Promise<void> {
+  const { stdout } = await execa('go', ['mod', 'download', '-json', `${CLI_MODULE}@${CLI_VERSION}`]);
+  const { Dir: downloaded } = JSON.parse(stdout) as { Dir: string };
+  await cp(downloaded, target, { recursive: true });
+  const entries = await readdir(target, { recursive: true, withFileTypes: true });
+  const paths = entries.map((entry) => join(entry.parentPath, entry.name));
+  for (const path of [target, ...paths]) await chmod(path, 0o755);
 }

@@ -1,15 +1,15 @@
 /**
- * Makes the SDK download one of its servers: `<cli|test-server> <folder> <SDK's version>`. A process of its own, because
+ * Makes the SDK download one of its servers: `<cli|test-server> <folder> <SDK's version> <release|default>`. A process of its own, because
  * the download cannot be cancelled. It calls what @temporalio/testing calls, which no installed package of ours brings.
  */
 import { Runtime } from '@temporalio/worker';
 
-const [kind, downloadDir = '', sdkVersion = ''] = process.argv.slice(2);
+const [kind, downloadDir = '', sdkVersion = '', version = 'default'] = process.argv.slice(2);
 const ttl = 86_400_000;
 const exe = {
   type: 'cached-download' as const,
   downloadDir,
-  version: 'default',
+  version,
   ttl,
   sdkName: 'sdk-typescript',
   sdkVersion,

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, statSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,41 +19,71 @@ const STALLED_MS = 20_000;
 
 const sdkVersion: string = createRequire(import.meta.url)('@temporalio/worker/package.json').version;
 
-/** A server that the SDK has downloaded before, here or in its own default place; undefined when there is none. */
-export function findSdkDownload(kind: SdkServer): string | undefined {
-  return [cacheFolder(), tmpdir()].map((folder) => pathIn(folder, kind)).find(existsSync);
+/**
+ * A server that the SDK has downloaded before, here or in its own default place; undefined when there is none. `release`: of
+ * the server; without it, the one that belongs to the SDK's version.
+ */
+export function findSdkDownload(kind: SdkServer, release?: string): string | undefined {
+  return [cacheFolder(), tmpdir()].map((folder) => fileIn(folder, kind, release)).find((file) => file !== undefined);
 }
 
 /** Has the SDK download a server into the user's cache; undefined, quickly, where the download cannot be had. */
-export async function downloadThroughSdk(kind: SdkServer, log: Log): Promise<string | undefined> {
-  await mkdir(cacheFolder(), { recursive: true });
-  const target = pathIn(cacheFolder(), kind);
+export async function downloadThroughSdk(kind: SdkServer, log: Log, release?: string): Promise<string | undefined> {
+  const folder = folderIn(cacheFolder(), kind, release);
+  await mkdir(folder, { recursive: true });
   log(`Downloading ${LABEL[kind]} through the Temporal SDK`);
-  const child = [...programOf('scripts/temporal/sdk-download-child.ts'), kind, cacheFolder(), sdkVersion];
+  const version = release ?? 'default';
+  const child = [...programOf('scripts/temporal/sdk-download-child.ts'), kind, folder, sdkVersion, version];
   const download = spawn('node', child, { stdio: 'ignore' });
   let running = true;
   const ended = once(download, 'exit').catch(() => undefined);
   void ended.then(() => {
     running = false;
   });
-  await watch(target, () => running, log);
+  const target = () => fileIn(cacheFolder(), kind, release);
+  await watch(folder, () => running && target() === undefined, log);
   // The SDK's runtime stays on SIGTERM.
   download.kill('SIGKILL');
   await ended;
-  if (!existsSync(target)) log('The download cannot be had from here');
-  return existsSync(target) ? target : undefined;
+  const found = target();
+  if (found === undefined) {
+    log('The download cannot be had from here');
+    if (release) await rm(folder, { recursive: true, force: true });
+  }
+  return found;
 }
 
-const pathIn = (folder: string, kind: SdkServer): string =>
-  join(folder, `${FILE_PREFIX[kind]}-sdk-typescript-${sdkVersion}`);
+/** A release has a folder of its own, whatever the SDK calls its file there. */
+const folderIn = (folder: string, kind: SdkServer, release: string | undefined): string =>
+  release ? join(folder, `${FILE_PREFIX[kind]}-${release}`) : folder;
 
-/** Returns once the child has ended, or the file is complete, or nothing has arrived for a while. */
-async function watch(target: string, isRunning: () => boolean, log: Log): Promise<void> {
+function fileIn(parent: string, kind: SdkServer, release: string | undefined): string | undefined {
+  const folder = folderIn(parent, kind, release);
+  const isWhole = (name: string) => name.startsWith(FILE_PREFIX[kind]) && !name.endsWith(PARTIAL);
+  const name = namesIn(folder).find((one) =>
+    release ? isWhole(one) : one === `${FILE_PREFIX[kind]}-sdk-typescript-${sdkVersion}`,
+  );
+  return name && join(folder, name);
+}
+
+/** Another process that gave up may have removed the folder. */
+const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
+
+const PARTIAL = '.downloading';
+
+/** Bytes that have arrived so far. */
+const bytesIn = (folder: string): number =>
+  namesIn(folder)
+    .filter((name) => name.endsWith(PARTIAL))
+    .reduce((sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0), 0);
+
+/** Returns once it is over, or nothing has arrived for a while. */
+async function watch(folder: string, isOpen: () => boolean, log: Log): Promise<void> {
   const startedAtMs = Date.now();
   let [bytes, progressAtMs, loggedAtMs] = [0, startedAtMs, startedAtMs];
-  while (isRunning() && !existsSync(target) && Date.now() - progressAtMs < STALLED_MS) {
+  while (isOpen() && Date.now() - progressAtMs < STALLED_MS) {
     await sleep(200);
-    const now = statSync(`${target}.downloading`, { throwIfNoEntry: false })?.size ?? 0;
+    const now = bytesIn(folder);
     if (now > bytes) [bytes, progressAtMs] = [now, Date.now()];
     if (Date.now() - loggedAtMs > PROGRESS_INTERVAL_MS) {
       log(`Downloading: ${Math.round(bytes / 1e6)} MB, ${elapsedSince(startedAtMs)}`);

@@ -3,6 +3,7 @@ import type { WorkerConfig } from '../config.js';
 import { seenQueue } from '../temporal/pollers.js';
 import { differingVariables, type Protections, publishedBy, publishedFor } from '../temporal/published.js';
 import { atServer, GRPC, grpcStatus, searchAttributesCommand } from '../temporal.js';
+import { advisoriesOn, FLOOR, isBelow } from './advisories.js';
 import type { Asked, Finding } from './findings.js';
 
 /** A missing namespace has its own finding. */
@@ -42,15 +43,20 @@ export async function attributeFindings(client: Client): Promise<readonly Findin
   return [{ check: 'search-attributes', level: 'error', text, refuses: true }];
 }
 
-/** Minor version of the oldest supported server. */
-const OLDEST = 29;
-
-/** Finds a server that is too old. */
+/** Finds a server that is too old, or open to a public advisory. */
 export async function serverFindings(client: Client): Promise<readonly Finding[]> {
   const { serverVersion } = await client.workflowService.getSystemInfo({});
-  const [, minor = OLDEST] = /^1\.(\d+)/.exec(serverVersion ?? '') ?? [];
-  if (Number(minor) >= OLDEST) return [];
-  const text = `Temporal server ${serverVersion} is older than 1.${OLDEST}, the oldest that this was tried with: upgrade it`;
+  // Temporal Cloud and other servers have versions of their own.
+  const [version] = /^1\.\d+\.\d+/.exec(serverVersion ?? '') ?? [];
+  if (version === undefined) return [];
+  const open = advisoriesOn(version).map(({ id, what }) => `${id}: ${what}`);
+  const upgrade = `Upgrade it to ${FLOOR} or newer`;
+  if (open.length > 0) {
+    const text = `Temporal server ${version} has known holes (${open.join('; ')}): whoever uses them may pay. ${upgrade}`;
+    return [{ check: 'server', level: 'error', text }];
+  }
+  if (!isBelow(version, FLOOR)) return [];
+  const text = `Temporal server ${version} is older than ${FLOOR}, the oldest that this was tried with. ${upgrade}`;
   return [{ check: 'server', level: 'warning', text }];
 }
 

@@ -2,14 +2,14 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { findTemporalCli, isNewEnough, parseServerVersion } from '../../scripts/temporal/find-cli.js';
+import { findTemporalCli, parseServerVersion } from '../../scripts/temporal/find-cli.js';
 import { findTimeSkippingServer } from '../../scripts/temporal/time-skipping.js';
 
 /** A machine of its own: nothing on PATH (so no download either), an empty cache. */
 let machine: string;
 let lines: string[];
 const log = (line: string): void => void lines.push(line);
-const builtCli = (): string => join(machine, 'payment-orders', 'temporal-cli-v1.5.1', 'temporal');
+const builtCli = (): string => join(machine, 'payment-orders', 'temporal-cli-v1.5.1-server-1.32.0', 'temporal');
 
 beforeEach(async () => {
   machine = await mkdtemp(join(tmpdir(), 'payment-orders-test-'));
@@ -29,13 +29,23 @@ async function command(name: string, script: string): Promise<void> {
   await chmod(join(machine, name), 0o755);
 }
 
+/** Stands for Go: hands out sources of the tool, and writes the file that a build is to make. */
 const workingGo = `[ "$1" = version ] && exit
+sources="${'$'}{0}.sources"
+if [ "$2" = download ]; then
+  /bin/mkdir -p "$sources/temporalcli/devserver"
+  printf '\\t"go.temporal.io/server/components/callbacks"\\n\\tdynConf[callbacks.AllowedAddresses.Key()] = x{\\n\\t}\\ndynamicconfig.Key(k)' > "$sources/temporalcli/devserver/server.go"
+  echo 'info.GetProcessKey()' > "$sources/temporalcli/commands.worker.go"
+  echo "{\\"Dir\\": \\"$sources\\"}"
+  exit
+fi
 echo "$@" >> "${'$'}{0}.calls"
+[ "$1" = build ] || exit 0
 /bin/sleep 1
-echo built > "$GOBIN/temporal"`;
+/bin/cat "$3/temporalcli/devserver/server.go" "$3/temporalcli/commands.worker.go" > "$6"`;
 
 test('a new enough temporal on PATH is used as it is', async () => {
-  await command('temporal', 'echo "temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)"');
+  await command('temporal', 'echo "temporal version 1.5.1 (Server 1.30.4, UI 2.42.1)"');
   expect(await findTemporalCli(log)).toBe('temporal');
   expect(lines).toEqual([]);
 });
@@ -55,12 +65,12 @@ test('without a download the tool is built with Go, once for two that ask at the
   const both = await Promise.all([findTemporalCli(log), findTemporalCli(log)]);
   expect(both).toEqual([builtCli(), builtCli()]);
   expect(await findTemporalCli(log)).toBe(builtCli());
-  expect(await readFile(builtCli(), 'utf8')).toBe('built\n');
-  expect(await readFile(join(machine, 'go.calls'), 'utf8')).toBe(
-    'install github.com/temporalio/cli/cmd/temporal@v1.5.1\n',
+  expect(await readFile(builtCli(), 'utf8')).toBe('dynamicconfig.MakeKey(k)info.GetProcessId()\n');
+  expect(await readFile(join(machine, 'go.calls'), 'utf8')).toMatch(
+    /^mod edit -require=go\.temporal\.io\/server@v1\.32\.0 \S+go\.mod\nbuild -C \S+ -mod=mod -o \S+ \.\/cmd\/temporal\n$/,
   );
   expect(lines.join('\n')).toMatch(/Building .*5 to 10 minutes/);
-  expect(await readdir(join(machine, 'payment-orders'))).toEqual(['temporal-cli-v1.5.1']);
+  expect(await readdir(join(machine, 'payment-orders'))).toEqual(['temporal-cli-v1.5.1-server-1.32.0']);
 });
 
 test('a build that fails shows its output and leaves nothing half', async () => {
@@ -74,11 +84,11 @@ test('what an interrupted build left, lock included, does not stop the next one'
   await expect(findTemporalCli(log)).rejects.toThrow();
   const folder = join(machine, 'payment-orders');
   // No process has an id above the kernel's limit of 2^22.
-  await writeFile(join(folder, 'temporal-cli-v1.5.1.lock'), '4194305');
-  await writeFile(join(folder, 'temporal-cli-v1.5.1.partial-4194305'), '');
+  await writeFile(join(folder, 'temporal-cli-v1.5.1-server-1.32.0.lock'), '4194305');
+  await writeFile(join(folder, 'temporal-cli-v1.5.1-server-1.32.0.partial-4194305'), '');
   await command('go', workingGo);
   expect(await findTemporalCli(log)).toBe(builtCli());
-  expect(await readdir(folder)).toEqual(['temporal-cli-v1.5.1']);
+  expect(await readdir(folder)).toEqual(['temporal-cli-v1.5.1-server-1.32.0']);
 });
 
 test('without Java or Maven the time-skipping server is refused with what is missing', async () => {
@@ -91,14 +101,4 @@ test.each([
   ['something else', undefined],
 ])('server version of %j is %s', (text, version) => {
   expect(parseServerVersion(text)).toBe(version);
-});
-
-test.each([
-  ['1.29.0', true],
-  ['1.32.1', true],
-  ['2.0.0', true],
-  ['1.28.9', false],
-  ['0.99.0', false],
-])('server %s is new enough: %s', (version, expected) => {
-  expect(isNewEnough(version)).toBe(expected);
 });
