@@ -41,7 +41,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'http-port': [],
   monitoring: ['contract', 'http-port', 'client', 'preflight', 'types config'],
   // What is checked before a process starts and while it runs; its accounts are asked for their balances.
-  preflight: ['contract', 'validation', 'payment-service', 'temporal', 'config'],
+  preflight: ['contract', 'validation', 'payment-service', 'temporal', 'config', 'client/accounts'],
   receiver: [
     ...['preflight', 'monitoring', 'http-port', 'contract', 'client', 'temporal', 'config', 'process'],
     'print',

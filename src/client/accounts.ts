@@ -1,10 +1,6 @@
-import {
-  type Client,
-  isGrpcServiceError,
-  type WorkflowExecutionInfo,
-  WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
-} from '@temporalio/client';
+import { type Client, isGrpcServiceError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { requiredTsToMs } from '@temporalio/common/lib/time.js';
+import proto from '@temporalio/proto';
 import { type AccountStop, stopText } from '../contract/account-stop.js';
 import type { BatchInstruction } from '../contract/batch/batch.js';
 import { messageOf } from '../contract/failures.js';
@@ -21,10 +17,11 @@ import {
 } from '../contract/names.js';
 import { CHECK_TIMEOUT_MS } from '../contract/signature.js';
 import { stoppedQueue } from '../temporal/pollers.js';
-import { PayloadDecryptionError } from '../temporal.js';
+import { GRPC, PayloadDecryptionError } from '../temporal.js';
 import type { WaitOptions } from './bounded.js';
 import { InvalidInputError, RefusedError } from './errors.js';
-import { resultOfRun } from './history.js';
+import { decodeFirst, ofWorkflow, resultOfRun } from './history.js';
+import { allRuns } from './pages.js';
 import { waitWithin } from './remote-run.js';
 import { refuseUnserved } from './service-calls.js';
 import { type SignOptions, signed } from './signing.js';
@@ -41,12 +38,21 @@ export interface StoppedAccount extends AccountStop {
   account: string;
 }
 
-/** `stop`: set while it is stopped. `runId`: the run that a signature names, if one is open. */
+/**
+ * `stop`: set while it is stopped. `runId`: the run that a signature names, if one is open.
+ * `foreign`: run under the id of its stop that nobody with the payload keys made; it stops nothing.
+ */
 export interface AccountState {
   account: string;
   runId?: string;
+  foreign?: string;
   stop?: AccountStop;
 }
+
+const STATUS = {
+  RUNNING: proto.temporal.api.enums.v1.WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING,
+  COMPLETED: proto.temporal.api.enums.v1.WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_COMPLETED,
+};
 
 const ANSWER_TIMEOUT_MS = CHECK_TIMEOUT_MS + 5_000;
 /** A worker that serves the account mostly answers by then. */
@@ -85,7 +91,7 @@ export class Accounts {
     const query = `WorkflowType = ${quoted(ACCOUNT_STOP_WORKFLOW)}`;
     const read = async () => {
       const named = new Set<string>();
-      for await (const { workflowId } of client.workflow.list({ query })) {
+      for await (const { workflowId } of allRuns(client, query)) {
         const account = workflowId.slice(accountStopWorkflowId('').length);
         if (accounts?.has(account) !== false) named.add(account);
       }
@@ -137,13 +143,13 @@ export class Accounts {
   }
 
   /** Starts the workflow that may stop the account, and returns its run. Takes over a terminated stop. */
-  async #open({ account, stop }: AccountState): Promise<string> {
+  async #open({ account, stop, foreign }: AccountState): Promise<string> {
     const { firstExecutionRunId } = await this.#client.workflow.start(ACCOUNT_STOP_WORKFLOW, {
       workflowId: accountStopWorkflowId(account),
       taskQueue: ORDERS_TASK_QUEUE,
       args: [{ account, ...(stop && { stop }) }],
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdConflictPolicy: foreign ? 'TERMINATE_EXISTING' : 'USE_EXISTING',
       typedSearchAttributes: [{ key: searchAttribute.account, value: account }],
       staticSummary: `stop of account ${account}`,
     });
@@ -173,47 +179,69 @@ const over = new Set<string>();
 /** Lists show the earlier runs by then. */
 const LISTED_AFTER_MS = 60_000;
 
-async function stateOf(client: Client, account: string): Promise<AccountState> {
-  const newest = await client.workflow.getHandle(accountStopWorkflowId(account)).describe().catch(unlessNotFound);
+/** Returns whether an account is stopped. Throws if Temporal does not say. */
+export async function stateOf(client: Client, account: string): Promise<AccountState> {
+  const newest = await readRun(client, accountStopWorkflowId(account));
   if (!newest || over.has(newest.runId)) return { account };
-  const isOpen = newest.status.name === 'RUNNING';
+  const { isOpen, isForeign, runId, startMs } = newest;
   const stop = await stopInForce(client, newest);
-  if (!stop && !isOpen && Date.now() - newest.startTime.getTime() > LISTED_AFTER_MS) over.add(newest.runId);
-  return { account, ...(isOpen && { runId: newest.runId }), ...(stop && { stop }) };
+  if (!stop && !isOpen && !isForeign && Date.now() - startMs > LISTED_AFTER_MS) over.add(runId);
+  return {
+    account,
+    ...(isOpen && !isForeign && { runId }),
+    ...(isForeign && { foreign: runId }),
+    ...(stop && { stop }),
+  };
 }
 
 function unlessNotFound(error: unknown): undefined {
-  if (!(error instanceof WorkflowNotFoundError)) throw error;
+  if (!isGrpcServiceError(error) || error.code !== GRPC.notFound) throw error;
 }
 
-type Run = Pick<WorkflowExecutionInfo, 'workflowId' | 'runId' | 'status' | 'startTime' | 'memo'>;
+/** Run under the id of a stop. `isForeign`: no worker of ours made it, or it cannot be read. */
+interface StopRun {
+  workflowId: string;
+  runId: string;
+  startMs: number;
+  isOpen: boolean;
+  isForeign: boolean;
+  /** Absent: it took no stop. Null: it says that the account was resumed. */
+  stop?: AccountStop | null;
+}
+
+/** Reads a run; without `runId`, the newest. What is not authentic is no stop, but an alarm. */
+async function readRun(client: Client, workflowId: string, runId?: string): Promise<StopRun | undefined> {
+  const { namespace } = client.options;
+  const execution = { workflowId, ...(runId && { runId }) };
+  const found = await client.workflowService.describeWorkflowExecution({ namespace, execution }).catch(unlessNotFound);
+  const info = found?.workflowExecutionInfo;
+  if (!info?.execution?.runId) return undefined;
+  const run = { workflowId, runId: info.execution.runId, startMs: requiredTsToMs(info.startTime, 'startTime') };
+  const isOpen = info.status === STATUS.RUNNING;
+  const isOurs = info.type?.name === ACCOUNT_STOP_WORKFLOW && info.taskQueue === ORDERS_TASK_QUEUE;
+  if (!isOurs) return { ...run, isOpen, isForeign: true };
+  try {
+    const memo = info.memo?.fields?.[STOP_MEMO];
+    const stop = await decodeFirst<AccountStop>(
+      client,
+      { payloads: memo ? [memo] : [] },
+      ofWorkflow(client, workflowId),
+    );
+    const result = info.status === STATUS.COMPLETED && (await resultOfRun(client, workflowId, run.runId));
+    return { ...run, isOpen, isForeign: false, ...(stop && { stop: Object(result).at ? null : stop }) };
+  } catch (error) {
+    if (!PayloadDecryptionError.is(error)) throw error;
+    return { ...run, isOpen, isForeign: true };
+  }
+}
 
 /** Returns what the newest run says that took a stop. Anybody may start one that took none. */
-async function stopInForce(client: Client, newest: Run): Promise<AccountStop | undefined> {
-  for await (const run of newestFirst(client, newest)) {
-    const stop = await stopIn(client, run);
-    if (stop !== undefined) return stop ?? undefined;
+async function stopInForce(client: Client, newest: StopRun): Promise<AccountStop | undefined> {
+  if (newest.stop !== undefined) return newest.stop ?? undefined;
+  const query = `WorkflowId = ${quoted(newest.workflowId)}`;
+  for await (const { runId } of allRuns(client, query)) {
+    const run = runId === newest.runId ? undefined : await readRun(client, newest.workflowId, runId);
+    if (run?.stop !== undefined) return run.stop ?? undefined;
   }
   return undefined;
-}
-
-async function* newestFirst(client: Client, newest: Run): AsyncGenerator<Run> {
-  yield newest;
-  const earlier: Run[] = [];
-  for await (const run of client.workflow.list({ query: `WorkflowId = ${quoted(newest.workflowId)}` })) {
-    if (run.runId !== newest.runId) earlier.push(run);
-  }
-  yield* earlier.sort((a, b) => b.startTime.getTime() - a.startTime.getTime());
-}
-
-/** Returns the stop of a run, undefined if it took none; null if its own result says: resumed. */
-async function stopIn(client: Client, run: Run): Promise<AccountStop | null | undefined> {
-  const stop = run.memo?.[STOP_MEMO] as AccountStop | undefined;
-  if (run.status.name !== 'COMPLETED') return stop;
-  const result = await resultOfRun(client, run.workflowId, run.runId).catch(unlessForeign);
-  return Object(result).at ? null : stop;
-}
-
-function unlessForeign(error: unknown): undefined {
-  if (!PayloadDecryptionError.is(error)) throw error;
 }

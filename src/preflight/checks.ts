@@ -11,6 +11,7 @@ import {
   namespaceFindings,
   retentionFindings,
   serverFindings,
+  stopFindings,
   workerSettingsFindings,
 } from './temporal.js';
 
@@ -37,6 +38,7 @@ const CHECKS: readonly Check[] = [
   { name: 'worker-settings', by: 'W', after: 'namespace', askTemporal: workerSettingsFindings },
   { name: 'search-attributes', by: 'W', after: 'namespace', askTemporal: attributeFindings },
   { name: 'server', by: 'W', after: 'temporal', askTemporal: serverFindings },
+  { name: 'stops', by: 'W', after: 'namespace', askTemporal: stopFindings },
   { name: 'signed-read', by: 'W', ask: readFindings },
   { name: 'clock', by: 'W', after: 'signed-read', ask: clockFindings },
   { name: 'caps', by: 'W', after: 'signed-read', ask: capFindings },

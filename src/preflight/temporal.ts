@@ -1,5 +1,7 @@
 import type { Client } from '@temporalio/client';
+import { stateOf } from '../client/accounts.js';
 import type { WorkerConfig } from '../config.js';
+import { accountStopWorkflowId } from '../contract/names.js';
 import { seenQueue } from '../temporal/pollers.js';
 import { differingVariables, type Protections, publishedBy, publishedFor } from '../temporal/published.js';
 import { atServer, GRPC, grpcStatus, searchAttributesCommand } from '../temporal.js';
@@ -58,6 +60,16 @@ export async function serverFindings(client: Client): Promise<readonly Finding[]
   if (!isBelow(version, FLOOR)) return [];
   const text = `Temporal server ${version} is older than ${FLOOR}, the oldest that this was tried with. ${upgrade}`;
   return [{ check: 'server', level: 'warning', text }];
+}
+
+/** Finds runs in the place of an account's stop that nobody with the payload keys made. */
+export async function stopFindings(client: Client, { accounts = new Map() }: Asked): Promise<readonly Finding[]> {
+  const states = await Promise.all([...accounts.keys()].map((account) => stateOf(client, account)));
+  return states.flatMap(({ account, foreign }): Finding[] => {
+    if (!foreign) return [];
+    const text = `account ${account}: run ${foreign} of ${accountStopWorkflowId(account)} was made without the payload keys. It stops nothing, and stop and resume work beside it. Find out who has access to Temporal, then delete the run`;
+    return [{ check: 'stops', level: 'error', account, text }];
+  });
 }
 
 /** Workers poll at least once a minute. The server shows them for minutes after their end. */

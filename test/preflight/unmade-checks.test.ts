@@ -11,6 +11,7 @@ test('without Temporal nothing is said to be in order that only Temporal tells',
     'worker-settings': 'namespace',
     'search-attributes': 'namespace',
     server: 'temporal',
+    stops: 'namespace',
     'order-accounts': 'namespace',
   });
 });

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
+import { ORDERS_TASK_QUEUE, STOP_MEMO } from '../../../src/contract/names.js';
+import { stopFindings } from '../../../src/preflight/temporal.js';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId, useLab } from '../../support/lab.js';
 import { rogueAt } from '../../temporal/rogue.fixture.js';
@@ -32,3 +33,32 @@ test('a start without a key replaces no stop', async () => {
   expect((await order.result()).outcome).toBe('completed');
   expect(await lab.orders.accounts.stopped()).toEqual([]);
 });
+
+test.for<[what: string, taskQueue: string, type: string]>([
+  ['that nobody takes', 'nobody', 'accountStop'],
+  ['of ours, by another type', ORDERS_TASK_QUEUE, 'serviceRead'],
+])(
+  'a start without a key on a queue %s stops nothing, is told, and stop and resume work beside it',
+  async ([, taskQueue, type]) => {
+    const { client } = lab.temporal;
+    const by = { by: 'nobody', reason: 'because', at: new Date().toISOString() };
+    const forged = await rogueAt(lab).client.workflow.start(type, {
+      ...{ workflowId: 'stop:default', taskQueue, args: [] },
+      memo: { [STOP_MEMO]: by },
+    });
+    const pay = async () => (await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('paid')))).result();
+    expect((await pay()).outcome).toBe('completed');
+    expect(await lab.orders.accounts.state('default')).toEqual({
+      account: 'default',
+      foreign: forged.firstExecutionRunId,
+    });
+    expect(await lab.orders.accounts.stopped()).toEqual([]);
+    const told = await stopFindings(client, { accounts: new Map([['default', {}]]) } as never);
+    expect(told).toMatchObject([{ check: 'stops', level: 'error', account: 'default' }]);
+
+    await lab.orders.accounts.stop('default', ANN);
+    expect((await lab.orders.accounts.state('default')).stop).toMatchObject(ANN);
+    await lab.orders.accounts.resume('default', ANN);
+    expect((await pay()).outcome).toBe('completed');
+  },
+);
