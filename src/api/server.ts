@@ -19,6 +19,7 @@ import { addBatchFileRoutes } from './batch-files.js';
 import { addBatchRoutes } from './batches.js';
 import { authenticate, type Caller, requireVerb } from './callers.js';
 import { docsPage } from './docs-page.js';
+import { Load } from './load.js';
 import { addEventRoutes, addOrderDecisions, addOrderReads } from './orders.js';
 import { loggedError, type Problem, problemBody, problemOf, Refusal } from './problems.js';
 import { addBookRoute, addServiceRoutes } from './service.js';
@@ -85,7 +86,10 @@ function allowMoreFields({
 }
 
 /** Creates the API without a port. */
-export function createApi({ orders, keys, log, whyNotReady, within, onAnswer, ...options }: ApiOptions) {
+export function createApi(
+  { orders, keys, log, whyNotReady, within, onAnswer, ...options }: ApiOptions,
+  connections: () => number = () => 0,
+) {
   const app = fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
@@ -98,6 +102,7 @@ export function createApi({ orders, keys, log, whyNotReady, within, onAnswer, ..
 
   const { requestsPerSecond = DEFAULT_REQUESTS_PER_SECOND } = options;
   const burst = Math.max(1, Math.ceil(BURST_SECONDS * requestsPerSecond));
+  const load = new Load(connections);
   const allowance = createAllowance({ burst, intervalMs: 1_000 / requestsPerSecond });
 
   function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -130,10 +135,12 @@ export function createApi({ orders, keys, log, whyNotReady, within, onAnswer, ..
     reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' });
     const { verbs } = request.routeOptions.config;
     if (!verbs) return;
+    if (load.isFull) throw new Refusal(FULL);
     if (!keys) requireOwnPage(request);
     const caller = authenticate(request, keys);
     request.caller = caller;
-    if (!allowance.take(caller.key?.name ?? '')) throw new Refusal(LIMITED);
+    const name = caller.key?.name ?? '';
+    if (!allowance.take(name) || !load.enter(name, reply.raw)) throw new Refusal(LIMITED);
     requireVerb(caller, verbs);
   });
   // Not earlier: reading the body would leave the context.
@@ -169,9 +176,23 @@ export function createApi({ orders, keys, log, whyNotReady, within, onAnswer, ..
       if (await whyNotReady?.()) throw new Refusal(NOT_READY);
       return { result: 'ok' };
     });
-    api.get('/openapi.json', hidden, async () => app.swagger());
-    api.get('/docs', hidden, async (_request, reply) => docsPage(app.swagger(), reply));
-    addStarts(api, orders);
+    // Made once: whoever has no key may ask for them.
+    let [document, page]: string[] = [];
+    const allow = () => {
+      if (!allowance.take('documents')) throw new Refusal(LIMITED);
+    };
+    api.get('/openapi.json', hidden, async (_request, reply) => {
+      allow();
+      document ??= JSON.stringify(app.swagger());
+      return reply.type('application/json; charset=utf-8').send(document);
+    });
+    api.get('/docs', hidden, async (_request, reply) => {
+      allow();
+      page ??= docsPage(app.swagger());
+      reply.headers({ 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'" });
+      return reply.type('text/html; charset=utf-8').send(page);
+    });
+    addStarts(api, orders, load);
     addOrderReads(api, orders);
     addOrderDecisions(api, orders);
     addBatchRoutes(api, orders);
@@ -189,16 +210,16 @@ export type Api = ReturnType<typeof createApi>;
 
 /** Starts the API. */
 export async function startApi(options: ApiOptions): Promise<Port> {
-  const app = createApi(options);
+  const app = createApi(options, () => port.connections());
   await app.ready();
   const onCut = (why: string): void => options.onAnswer?.(why, 'none');
-  const port = await openPort(
+  const port: Port = await openPort(
     (request, response) => app.routing(request, response),
     { maxWaitMs: MAX_WAIT_MS, onCut },
     options,
   );
   return {
-    url: port.url,
+    ...port,
     close: async () => {
       await port.close();
       await app.close();
@@ -229,10 +250,17 @@ const NOT_READY: Problem = {
   code: 'unreachable',
   detail: 'Temporal does not answer. Orders wait and nothing is lost. Ask again later',
 };
+const FULL: Problem = {
+  status: 503,
+  code: 'unreachable',
+  detail: 'All connections of the API are in use, so nothing was done. Send it again after Retry-After',
+  headers: { 'retry-after': '1' },
+};
 const LIMITED: Problem = {
   status: 429,
   code: 'limited',
-  detail: 'The caller sends more requests than its limit allows, so nothing was done. Send it again after Retry-After',
+  detail:
+    'The caller sends more requests than its limit allows, or has more than 100 under way, so nothing was done. Send it again after Retry-After',
   headers: { 'retry-after': '1' },
 };
 const OTHER_HOST: Problem = {

@@ -17,6 +17,7 @@ import { orderSchemas } from '../validation/request-schemas.js';
 import { startedOrder, waitingOrder } from './bodies.js';
 import { actorOf, allowedAccount, beyondOrder, type Caller, requireOrder } from './callers.js';
 import { answers, bodyOf, locationOf, queryNumber } from './documents.js';
+import type { Load } from './load.js';
 import { entryOf } from './orders.js';
 import { Refusal } from './problems.js';
 import type { Api } from './server.js';
@@ -63,7 +64,7 @@ function readStart(value: unknown, caller: Caller): Start {
 const NOT_SERVED = (account: string): string =>
   `Temporal accepted the order, but no worker serves account "${account}" or has taken it yet. It waits and nothing is lost. Repeat the same request, which is safe, and never start it under another id`;
 /** If no worker takes a first step within this time, no worker is running. */
-const TAKEN_WITHIN_S = 5;
+const TAKEN_WITHIN_MS = 5_000;
 
 /** Returns the order once it exists, or undefined at the end of the wait. */
 async function createdWithin(handle: OrderHandle, seconds: number) {
@@ -77,7 +78,7 @@ async function createdWithin(handle: OrderHandle, seconds: number) {
 }
 
 /** Adds the routes that start and check orders. */
-export function addStarts(api: Api, orders: PaymentOrders): void {
+export function addStarts(api: Api, orders: PaymentOrders, load: Load): void {
   api.post('/v1/orders', {
     config: { verbs: ['start'] },
     schema: {
@@ -99,7 +100,9 @@ export function addStarts(api: Api, orders: PaymentOrders): void {
       requireOrder(caller, type, input);
       const handle = await orders.start(type, input, options);
       const { wait = 10 } = request.query;
-      const order = await createdWithin(handle, wait);
+      const beganMs = performance.now();
+      const order = await load.unlessCrowded(createdWithin(handle, wait));
+      const waitedMs = performance.now() - beganMs;
       const { orderId, account, attached = false } = handle;
       reply.header('location', locationOf('orders', handle.orderId, handle.account));
       if (order) {
@@ -108,7 +111,7 @@ export function addStarts(api: Api, orders: PaymentOrders): void {
       }
       const { entry, isUntouched } = await entryOf(orders, handle);
       // Temporal lists ended workers for minutes.
-      const isLeft = isUntouched && wait >= TAKEN_WITHIN_S;
+      const isLeft = isUntouched && waitedMs >= TAKEN_WITHIN_MS;
       if (isLeft || handle.served === false) {
         throw new Refusal({
           status: 503,

@@ -14,6 +14,9 @@ const { Payloads } = proto.temporal.api.common.v1;
 /** Maximum body: two payloads of 2 MB, Temporal's limit, in base64. */
 const MAX_BODY_BYTES = 6 * 1024 * 1024;
 
+/** Maximum number of payloads: even empty ones cost time and memory. Pages ask for fewer. */
+const MAX_PAYLOADS = 1_000;
+
 /** Time limit of a large request on a slow line. */
 const LIMITS = { maxWaitMs: 10_000 };
 
@@ -100,9 +103,13 @@ function admitCaller({ authorization = '', host }: IncomingHttpHeaders, { token 
 }
 
 function payloadsOf(body: string): Payload[] {
+  const wrong = new Refusal(400, 'must be {"payloads": […]} in the JSON form of the protocol');
   try {
-    return Payloads.fromObject(JSON.parse(body)).payloads;
-  } catch {
-    throw new Refusal(400, 'must be {"payloads": […]} in the JSON form of the protocol');
+    const parsed: unknown = JSON.parse(body);
+    const { length = 0 }: { length?: number } = Object(Object(parsed).payloads);
+    if (length > MAX_PAYLOADS) throw new Refusal(413, `more than ${MAX_PAYLOADS} payloads`);
+    return Payloads.fromObject(Object(parsed)).payloads;
+  } catch (error) {
+    throw error instanceof Refusal ? error : wrong;
   }
 }

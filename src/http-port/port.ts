@@ -30,6 +30,8 @@ interface PortLimits {
 /** Listening port. `close` lets current requests finish, and half-sent ones for a while. */
 export interface Port {
   url: string;
+  /** Returns the number of open connections. */
+  connections: () => number;
   close: () => Promise<void>;
 }
 
@@ -91,7 +93,11 @@ export async function openPort(
     clearTimeout(late);
     clearInterval(check);
   };
-  return { url: `http://${isIPv6(address) ? `[${address}]` : address}:${bound}`, close };
+  return {
+    url: `http://${isIPv6(address) ? `[${address}]` : address}:${bound}`,
+    connections: () => all.open.size,
+    close,
+  };
 }
 
 /** Returns the announced length of a body. Without one, it might be `maxBytes`. */

@@ -44,6 +44,18 @@ describe('the codec endpoint', () => {
     expect((await ask('/decode', { payloads: [large, large] })).status).toBe(200);
   });
 
+  test('refuses a body of many payloads at once, and one more than 1,000', async () => {
+    const beganAtMs = performance.now();
+    const many = Array.from({ length: 349_525 }, () => ({}));
+    expect(await ask('/decode', { payloads: many })).toMatchObject({
+      status: 413,
+      body: { message: 'more than 1000 payloads' },
+    });
+    expect(performance.now() - beganAtMs).toBeLessThan(2_000);
+    expect((await ask('/encode', { payloads: many.slice(0, 1_001) })).status).toBe(413);
+    expect((await ask('/encode', { payloads: many.slice(0, 1_000) })).status).toBe(200);
+  });
+
   test.for<[string, unknown, string]>([
     [
       'what another key encrypted',

@@ -1,0 +1,50 @@
+import type { ServerResponse } from 'node:http';
+import { MAX_CONNECTIONS } from '../http-port/port.js';
+
+/** Maximum requests of one caller under way, most of which wait for an order. */
+const MOST_UNDER_WAY = 100;
+
+/**
+ * Shares of the port's connections above which waits end early, and above which only probes are
+ * answered.
+ */
+const [CROWDED, FULL] = [0.8, 0.9];
+
+/** Interval of looking whether waits end early. */
+const LOOK_EVERY_MS = 250;
+
+/** Requests under way, so that no caller takes the room of others or of probes. */
+export class Load {
+  readonly #underWay = new Map<string, number>();
+
+  /** `connections`: open ones of the port. */
+  constructor(private readonly connections: () => number) {}
+
+  get isFull(): boolean {
+    return this.connections() > FULL * MAX_CONNECTIONS;
+  }
+
+  /** Counts a request of a caller until its answer. Returns false if it has too many. */
+  enter(caller: string, response: ServerResponse): boolean {
+    const count = this.#underWay.get(caller) ?? 0;
+    if (count >= MOST_UNDER_WAY) return false;
+    this.#underWay.set(caller, count + 1);
+    response.once('close', () => {
+      const left = (this.#underWay.get(caller) ?? 1) - 1;
+      if (left > 0) this.#underWay.set(caller, left);
+      else this.#underWay.delete(caller);
+    });
+    return true;
+  }
+
+  /** Resolves to what is awaited, or to undefined once the port is crowded. */
+  async unlessCrowded<T>(awaited: Promise<T>): Promise<T | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const crowded = new Promise<undefined>((resolve) => {
+      timer = setInterval(() => {
+        if (this.connections() > CROWDED * MAX_CONNECTIONS) resolve(undefined);
+      }, LOOK_EVERY_MS);
+    });
+    return Promise.race([awaited, crowded]).finally(() => clearInterval(timer));
+  }
+}

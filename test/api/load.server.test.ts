@@ -1,0 +1,46 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { orderInput } from '../support/inputs.js';
+import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { apiKey, runApi } from './api.fixture.js';
+
+/** Nobody answers creates, so every start waits. */
+const UNDECIDED = 'create=no-answer times=all';
+
+let lab: Lab;
+let api: Awaited<ReturnType<typeof runApi>>;
+beforeAll(async () => {
+  lab = await openLab();
+  api = await runApi(lab.orders, { keys: [apiKey('greedy'), apiKey('other')] });
+});
+afterAll(() => lab.close());
+
+/** Starts an order, and waits for it for up to a minute. */
+const start = (key: string) => {
+  const { order } = orderInput('withdraw', newOrderId('waits'), { marker: UNDECIDED });
+  return api.call('POST', '/v1/orders?wait=60', { order_type: 'withdraw', order }, key);
+};
+
+test('one caller has at most 100 requests under way, and others and probes are answered as ever', async () => {
+  const waiting = Array.from({ length: 100 }, () => start('greedy'));
+  const limited = await vi.waitFor(async () => {
+    const answer = await api.call('GET', '/v1/accounts/default', undefined, 'greedy');
+    expect(answer.status).toBe(429);
+    return answer;
+  }, 60_000);
+  expect(limited.headers.get('retry-after')).toBe('1');
+  const beganMs = performance.now();
+  expect((await api.call('GET', '/v1/accounts/default', undefined, 'other')).status).toBe(200);
+  expect((await api.call('GET', '/healthz')).status).toBe(200);
+  expect(performance.now() - beganMs).toBeLessThan(5_000);
+
+  // The port is 80 % full: waits end early, with what is known.
+  const sockets = Array.from({ length: 750 }, () => connect(Number(new URL(api.url).port), '127.0.0.1'));
+  for (const socket of sockets) socket.on('error', () => undefined).write('GET /healthz HTTP/1.1\r\n');
+  const answers = await Promise.all(waiting);
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+  for (const socket of sockets) socket.destroy();
+  await vi.waitFor(async () => {
+    expect((await api.call('GET', '/v1/accounts/default', undefined, 'greedy')).status).toBe(200);
+  }, 60_000);
+});
