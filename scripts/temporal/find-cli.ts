@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { chmod, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { execa } from 'execa';
 import { FLOOR, isBelow } from '../../src/preflight/advisories.js';
 import { cacheFolder, installOnce, type Log } from './cache.js';
-import { outputOf, runLong } from './run.js';
+import { outputOf, runLong, stdoutOf } from './run.js';
 import { downloadThroughSdk, findSdkDownload } from './sdk-download.js';
 
 /** The server that everything here is developed and tested with, and the release of the tool that brings it. */
@@ -78,7 +77,7 @@ async function buildWithGo(target: string, log: Log): Promise<void> {
       if (!find.test(text)) throw new Error(`${CLI_MODULE}@${CLI_VERSION} has no ${find} in ${file}`);
       await writeFile(join(source, file), text.replace(find, replacement));
     }
-    await execa('go', ['mod', 'edit', `-require=go.temporal.io/server@v${SERVER_VERSION}`, join(source, 'go.mod')]);
+    await stdoutOf('go', ['mod', 'edit', `-require=go.temporal.io/server@v${SERVER_VERSION}`, join(source, 'go.mod')]);
     const build = ['build', '-C', source, '-mod=mod', '-o', join(folder, 'temporal'), './cmd/temporal'];
     await runLong('Building the Temporal server', log, 'go', build);
     await rm(source, { recursive: true });
@@ -87,8 +86,8 @@ async function buildWithGo(target: string, log: Log): Promise<void> {
 
 /** Copies the sources of the tool out of Go's cache, which is read-only. */
 async function copySource(target: string): Promise<void> {
-  const { stdout } = await execa('go', ['mod', 'download', '-json', `${CLI_MODULE}@${CLI_VERSION}`]);
-  const { Dir: downloaded } = JSON.parse(stdout) as { Dir: string };
+  const found = await stdoutOf('go', ['mod', 'download', '-json', `${CLI_MODULE}@${CLI_VERSION}`]);
+  const { Dir: downloaded } = JSON.parse(found) as { Dir: string };
   await cp(downloaded, target, { recursive: true });
   const entries = await readdir(target, { recursive: true, withFileTypes: true });
   const paths = entries.map((entry) => join(entry.parentPath, entry.name));

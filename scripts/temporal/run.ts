@@ -12,6 +12,10 @@ export async function outputOf(command: string, args: string[]): Promise<string 
   return output && output.stdout + output.stderr;
 }
 
+/** Standard output of a command. Throws where it fails. */
+export const stdoutOf = async (command: string, args: string[]): Promise<string> =>
+  (await execute(command, args)).stdout;
+
 /** Runs a command that takes minutes; says every few seconds that it is still working. Throws with the end of its output. */
 export async function runLong(
   what: string,
