@@ -4,6 +4,7 @@ import { holdsWallet, NO_WALLET } from '../contract/wallets.js';
 import { person } from './approvers.js';
 import type { Problems } from './env.js';
 import { amounts, unique } from './formats.js';
+import { IS_PUBLISHED, isHashOfPublished } from './published-keys.js';
 import { parseJson, readSettingsFile } from './secret-files.js';
 
 /** All verbs of a key. */
@@ -17,7 +18,10 @@ const NAME = 'API_KEYS_FILE';
 const key = z.strictObject({
   name: person.refine((name) => !holdsWallet(name), NO_WALLET),
   // Shows no text, because somebody may have pasted the key.
-  sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be the SHA-256 of the key, in 64 digits 0-9a-f'),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'must be the SHA-256 of the key, in 64 digits 0-9a-f')
+    .refine((hash) => !isHashOfPublished(hash), IS_PUBLISHED),
   accounts: z.array(z.string().regex(ACCOUNT_FORMAT)).min(1).refine(unique, 'names an account twice').optional(),
   verbs: z.array(z.enum(VERBS)).min(1).refine(unique, 'names a verb twice'),
   maxAmount: amounts.optional(),

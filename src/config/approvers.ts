@@ -4,6 +4,7 @@ import { ACCOUNT_FORMAT } from '../contract/names.js';
 import { keyIdOf } from '../contract/signed-together.js';
 import { ConfigError, type Env, type Problems } from './env.js';
 import { readBy, unique } from './formats.js';
+import { IS_PUBLISHED, isPublished } from './published-keys.js';
 import { parseJson, readOpened } from './secret-files.js';
 
 /** Person with one key at one account. */
@@ -35,7 +36,10 @@ function ed25519Key(text: string): KeyObject | undefined {
 }
 
 // Shows no text, because somebody may have pasted the private key.
-const publicKey = readBy(ed25519Key, 'must be an Ed25519 public key, the base64 line of its PEM file');
+const publicKey = z
+  .string()
+  .refine((text) => !isPublished(text), IS_PUBLISHED)
+  .pipe(readBy(ed25519Key, 'must be an Ed25519 public key, the base64 line of its PEM file'));
 
 /** Schema of the name of a person or a caller, as decisions show it. */
 export const person = z

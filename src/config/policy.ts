@@ -6,6 +6,7 @@ import { CURRENCY_FORMAT } from '../validation/request-schemas.js';
 import type { Approvers } from './approvers.js';
 import type { Problems } from './env.js';
 import { checkedBy, isPredictable, TOO_EASY, unique } from './formats.js';
+import { IS_PUBLISHED, isPublished } from './published-keys.js';
 import { Secret } from './secret.js';
 import { parseJson, readSettingsFile } from './secret-files.js';
 
@@ -21,6 +22,7 @@ const MIN_DIFFERENT_CHARACTERS = 12;
 
 const payeeKey = checkedBy((text) => {
   if (text.length < MIN_KEY_LENGTH) return `must have at least ${MIN_KEY_LENGTH} characters (openssl rand -hex 32)`;
+  if (isPublished(text)) return IS_PUBLISHED;
   return isPredictable(Buffer.from(text), MIN_DIFFERENT_CHARACTERS) ? TOO_EASY : undefined;
 });
 

@@ -38,6 +38,8 @@ test.each([
   ['no list', {}, /expected array/],
   ['an empty list', [], /too small/i],
   ['the same key twice', [KEY, { ...KEY, name: 'b' }], /holds the same key twice/],
+  ['a key that people try first', [{ ...KEY, sha256: sha256('changeme') }], /\[0\]\.sha256: is a key that everybody/],
+  ['the hash of no key, by echo', [{ ...KEY, sha256: sha256('\n') }], /\[0\]\.sha256: is a key that everybody/],
   ['a key in place of its hash', [{ ...KEY, sha256: 'the-key-itself' }], /\[0\]\.sha256: must be the SHA-256/],
   ['an unknown verb', [{ ...KEY, verbs: ['pay'] }], /\[0\]\.verbs\[0\]/],
   ['no verb', [{ ...KEY, verbs: [] }], /\[0\]\.verbs/],

@@ -48,6 +48,14 @@ describe('APPROVERS_FILE', () => {
     ['nothing', '', 'is not JSON'],
     ['no object', [], 'input: '],
     ['an account missing', { persons: PERSONS, accounts: { defualt: RIGHTS } }, 'accounts: names no default'],
+    [
+      'the published key of RFC 8032',
+      {
+        persons: { ...PERSONS, Ann: ['MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='] },
+        accounts: { default: RIGHTS },
+      },
+      'persons.Ann[0]: is a key that everybody can read',
+    ],
     ['one approver', { persons: PERSONS, accounts: { default: { ...RIGHTS, approve: ['Ann'] } } }, 'accounts.default'],
     ['nobody who decides', { persons: PERSONS, accounts: { default: { ...RIGHTS, decide: [] } } }, 'accounts.default'],
     ['one right missing', { persons: PERSONS, accounts: { default: { decide: ['Ann'] } } }, 'accounts.default'],

@@ -7,7 +7,8 @@ import { problemsOf, WORKER_ENV } from './config.fixture.js';
 
 const SUM = { rule: 'sum', per: 'day', currency: 'usd', max: '100', breach: 'park' };
 const COUNT = { rule: 'count', max: 2, breach: 'park' };
-const PAYEE_KEY = '9f2c41d07a6be85310c4fd92ab7e6d1853c0a9f417be62d8';
+const EXAMPLE_KEY = '9f2c41d07a6be85310c4fd92ab7e6d1853c0a9f417be62d8';
+const PAYEE_KEY = '3d7a90be5c1f42688e07d3b94fa1625c0b9e87d2f4613ac5';
 
 const problems = (rules: unknown[], file: object = {}, env: object = {}) =>
   withFile({ accounts: { default: rules }, ...file }, (path) =>
@@ -16,7 +17,7 @@ const problems = (rules: unknown[], file: object = {}, env: object = {}) =>
 
 describe('POLICY_FILE', () => {
   test('of the examples is one that a worker takes, whose key is never shown', () => {
-    const config = withFile(readFileSync('examples/policy.json', 'utf8'), (path) =>
+    const config = withFile(readFileSync('examples/policy.json', 'utf8').replace(EXAMPLE_KEY, PAYEE_KEY), (path) =>
       loadWorkerConfig({ ...WORKER_ENV, POLICY_FILE: path }),
     );
     const policy = config.policies?.get('default');
@@ -35,6 +36,7 @@ describe('POLICY_FILE', () => {
     ['a rule about payees without a key', [COUNT], /payeeKey: is required/],
     ['payouts compared for too many days', [{ rule: 'paid-before', days: 31 }], /accounts\.default\[0\]\.days/],
     ['payouts compared without a key', [{ rule: 'paid-before', days: 7 }], /payeeKey: is required/],
+    ['the key of the example', [COUNT], /payeeKey: is a key that everybody can read/, { payeeKey: EXAMPLE_KEY }],
     ['a key that is easy to guess', [COUNT], /payeeKey: must not be easy to guess/, { payeeKey: 'a'.repeat(40) }],
     [
       'hours that end before they begin',
