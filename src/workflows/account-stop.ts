@@ -21,7 +21,7 @@ import type { SignedUpdate } from '../contract/signature.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { checkedAccount, checkWorkflowId, isReset, refuseInput } from './identity.js';
 import { instructionProblem } from './instruction.js';
-import { attentionAttributes, show } from './show.js';
+import { attentionAttributes, inert, show } from './show.js';
 import { otherRun, takeSigned } from './signed.js';
 
 /** A run that nobody tells to stop the account ends after this time. */
@@ -122,7 +122,7 @@ function details(account: string, { by, reason, at, keyId }: AccountStop): strin
   const key = keyId ? ' --key <file of your private key>' : '';
   return [
     `**Account \`${account}\` is stopped: no create is sent.** Look-ups, callbacks and endings continue.`,
-    `**Why** (since ${timeShown(at)}): ${by}: ${reason}`,
+    `**Why** (since ${timeShown(at)}): ${inert(`${by}: ${reason}`)}`,
     `**To do**: \`payment-orders account resume ${account} --by <your name> --reason <why>${key}\`. Its orders wait, and then go on by themselves: never start one under another id or account.`,
     `Run \`${workflowInfo().runId}\`. Terminating this workflow does not resume the account.`,
   ].join('\n\n');

@@ -22,7 +22,7 @@ import { ALARM, answersWithin, failureOf, moneyMoving, readOnly, SEND_TIMEOUT_MS
 import { turnText, unservedFor, untilTaken, whySilent } from './ask/silence.js';
 import { checkAddress } from './identity.js';
 import { isForeign } from './interceptors.js';
-import { attentionAttributes, show } from './show.js';
+import { attentionAttributes, inert, show } from './show.js';
 
 /** Creates of one reference that may have reached the service. */
 const SENDS = 2;
@@ -126,7 +126,7 @@ async function findAfter(
 
 /** Waits until the account is resumed, without attention. null = try again. */
 async function untilResumed({ account }: AddressRun, why: string): Promise<null> {
-  setCurrentDetails(`waiting: ${why}`);
+  setCurrentDetails(`waiting: ${inert(why)}`);
   const summary = 'The account is stopped: until it is resumed';
   await proxyActivities<Activities>({ ...readOnly(account), summary }).awaitResume({ account });
   setCurrentDetails('');

@@ -43,6 +43,18 @@ export const WHY_BY_COMMAND = {
 export const literal = (text: string): string => `\`${text.replace(/[`\s]+/g, ' ').trim() || '-'}\``;
 
 /**
+ * Returns a sentence that quotes others with nothing in it that a page would show as a link, an
+ * image, bold, HTML or a table. Code of ours stays.
+ */
+export const inert = (text: string): string =>
+  text
+    .replaceAll('](', '] (')
+    .replaceAll('![', '! [')
+    .replace(/\*{2,}/g, '*')
+    .replaceAll('<', '‹')
+    .replaceAll('|', '¦');
+
+/**
  * UTF-8 bytes of a page. The UI loads a page by its address, and proxies refuse addresses above
  * 8 KB; most characters of a page need one or two bytes there.
  */

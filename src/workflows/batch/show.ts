@@ -13,7 +13,7 @@ import {
 } from '../../contract/batch/batch.js';
 import { maskName } from '../../contract/masking.js';
 import { DEFAULT_ACCOUNT, searchAttribute } from '../../contract/names.js';
-import { attentionAttributes, literal, page, pasteable, show, WHY_BY_COMMAND } from '../show.js';
+import { attentionAttributes, inert, literal, page, pasteable, show, WHY_BY_COMMAND } from '../show.js';
 import { emitWaiting } from './events.js';
 import { attentionOf, batchChoices } from './rules.js';
 import type { BatchRun } from './state.js';
@@ -46,7 +46,7 @@ function batchDetails(run: BatchRun): string {
   return page([
     ...attentionDetails(run),
     ...whatToDo(run),
-    `**${run.phase}** · waiting for ${run.waitingFor}`,
+    `**${run.phase}** · waiting for ${inert(run.waitingFor)}`,
     ...people(run),
     ...(run.plan ? planned(run, run.plan) : []),
     ...(run.plan && run.sendingSince ? [progressed(run.plan, run.progress)] : []),
@@ -67,12 +67,12 @@ function attentionDetails(run: BatchRun): string[] {
   if (!attention) return [];
   const { plan, progress } = run;
   const sent = plan && `**Sent**: ${progress.started} of ${plan.rows} rows were started, by the record of this batch`;
-  return [`**${NEVER}: ${because(run)}.**`, ...(sent ? [sent] : []), `**Why**: ${attention.reason}`];
+  return [`**${NEVER}: ${because(run)}.**`, ...(sent ? [sent] : []), `**Why**: ${inert(attention.reason)}`];
 }
 
 function people({ approvedBy, paused, stopped }: BatchRun): string[] {
   return [
-    ...(approvedBy ? [`Approved by ${maskName(approvedBy)}.`] : []),
+    ...(approvedBy ? [`Approved by ${literal(maskName(approvedBy))}.`] : []),
     ...(paused && paused.by !== BY_ITSELF ? [`Paused ${interruption(paused)}`] : []),
     ...(stopped ? [`Stopped ${interruption(stopped)}`] : []),
   ];
@@ -80,7 +80,7 @@ function people({ approvedBy, paused, stopped }: BatchRun): string[] {
 
 function interruption(interrupted: BatchInterruption): string {
   const { by, reason } = shownInterruption(interrupted);
-  return `by ${by} at ${interrupted.at}: ${reason}`;
+  return inert(`by ${by} at ${interrupted.at}: ${reason}`);
 }
 
 function whatToDo(run: BatchRun): string[] {
@@ -151,7 +151,7 @@ function planned({ input, progress: { moved } }: BatchRun, plan: BatchPlan): str
     `Plan of ${rows} rows, started by ${literal(maskName(String(input.startedBy)))}, digest \`${digest}\``,
     `From ${source}, sha256 \`${sha256}\``,
     table(head, lines),
-    ...(warningCount > 0 ? [`${warningCount} warnings, such as: ${warnings[0]?.reason ?? ''}`] : []),
+    ...(warningCount > 0 ? [`${warningCount} warnings, such as: ${inert(warnings[0]?.reason ?? '')}`] : []),
   ];
 }
 

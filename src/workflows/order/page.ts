@@ -14,7 +14,7 @@ import { DEFAULT_ACCOUNT, parseAfterEndWorkflowId, parseReceivedWorkflowId } fro
 import type { Attention, DecisionChoice } from '../../contract/order/messages.js';
 import type { OnlyByCommand } from '../../contract/signature.js';
 import { wasEverInDoubt } from '../create/facts.js';
-import { literal, page, pasteable, WHY_BY_COMMAND } from '../show.js';
+import { inert, literal, page, pasteable, WHY_BY_COMMAND } from '../show.js';
 import { decisionsOf, sendUntilMs } from './decision.js';
 import { marksOf, type Payment, paymentOf } from './payment.js';
 import { mayHaveSent, type OrderRun, orderIdOf } from './state.js';
@@ -30,7 +30,7 @@ export function currentDetails(run: OrderRun): string {
   return page([
     ...(attention ? attentionDetails(run, attention, payment) : []),
     ...(attention || !order ? [] : known(run)),
-    `**${run.phase}** · waiting for ${run.waitingFor}`,
+    `**${run.phase}** · waiting for ${inert(run.waitingFor)}`,
     ...decided(run),
     ...(attention || payment.reference === undefined ? [] : [`**Reference**: ${literal(payment.reference)}`]),
     ...(attention ? [] : noted(run)),
@@ -47,7 +47,7 @@ function attentionDetails(run: OrderRun, { code, reason, since }: Attention, pay
     ...known(run),
     ...paymentShown(payment),
     ...noted(run),
-    `**Why** (since ${timeShown(since)}): ${reason}`,
+    `**Why** (since ${timeShown(since)}): ${inert(reason)}`,
     `**To do**: ${todo} ${choices.length > 0 ? howToDecide(run) : nothingToDecide(run)}`,
     ...beforeOrder(run, code, choices.length > 0),
     // An order that exists decides what else may be done.
