@@ -128,7 +128,7 @@ export function isFollowUp({ request, account }: Pick<OrderRun, 'request' | 'acc
 /** Returns true in a canary's order. It asks nobody, sends no event, and is sent at most once. */
 export const isCanary = ({ account, type, input }: Pick<OrderRun, 'account' | 'type' | 'input'>): boolean =>
   type === 'deposit' &&
-  input.reference === CANARY_REFERENCE &&
+  input?.reference === CANARY_REFERENCE &&
   workflowInfo().parent?.workflowId === canaryWorkflowId(account);
 
 /** Returns true if a time-out or a cron would end this run early. */
