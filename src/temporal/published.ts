@@ -41,9 +41,8 @@ const published = z.object({
 /** Protective settings of a worker. All workers of an account should agree. */
 export type Protections = z.infer<typeof published>;
 
-/** Variables of each field. */
-const VARIABLES: Record<keyof Protections, string> = {
-  account: 'PAYMENT_BASE_URL or PAYMENT_API_KEY',
+/** Variables of each field. Keys may differ while they are rotated. */
+const VARIABLES: Record<Exclude<keyof Protections, 'account'>, string> = {
   windows: 'ORDER_SETTLE_WINDOW or ORDER_CONFIRM_DELAY',
   caps: 'PAYMENT_ORDER_CAPS',
   approvers: 'APPROVERS_FILE',

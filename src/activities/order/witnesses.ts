@@ -25,7 +25,7 @@ const MOST_UNCLEAR = 1_000;
 export class Witnesses {
   /** Oldest first. */
   readonly #accepted: Accepted[] = [];
-  /** Unclear creates since the last accepted order of their kind. Times: performance.now. */
+  /** Unclear creates since the last accepted order. Times: performance.now. */
   readonly #unclear = new Map<string, { atMs: number; isAtOnce: boolean }>();
 
   /** Records an accepted order. `sentAtMs`, `monotonicMs`: when its create was sent. */
@@ -66,19 +66,19 @@ export class Witnesses {
 
   /**
    * Returns true if creates of other orders got no clear answer within `withinMs`, and none was
-   * accepted since. Deposits and what moves money at once may fail by themselves.
+   * accepted since. Deposits alone may fail, or be accepted while payouts fail.
    */
   othersFail(orderId: string, type: OrderType, withinMs: number): boolean {
     const fromMs = performance.now() - withinMs;
     const isMeant = (one: { atMs: number; isAtOnce: boolean }) =>
-      one.atMs >= fromMs && one.isAtOnce === movesMoneyAtOnce(type);
+      one.atMs >= fromMs && (one.isAtOnce || !movesMoneyAtOnce(type));
     return [...this.#unclear].some(([id, one]) => id !== orderId && isMeant(one));
   }
 
-  /** An accepted create ends an outage of its kind that began before. */
+  /** An accepted create ends an outage that began before; a deposit, that of deposits alone. */
   #noteUp(type: string, beforeMs: number): void {
     for (const [id, { atMs, isAtOnce }] of this.#unclear)
-      if (atMs < beforeMs && isAtOnce === movesMoneyAtOnce(type)) this.#unclear.delete(id);
+      if (atMs < beforeMs && (!isAtOnce || movesMoneyAtOnce(type))) this.#unclear.delete(id);
   }
 
   /**
