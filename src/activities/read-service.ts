@@ -64,7 +64,9 @@ const ratesQuery = z.strictObject({ order_type: z.enum(ORDER_TYPES).optional(), 
 
 /** Returns the rates of an order type, or of a pair key such as `usd_card`, or all of them. */
 async function ratesOf(account: Account, { order_type: type, pair }: z.infer<typeof ratesQuery>): Promise<Rates> {
-  const types = Object.entries(await account.service.rates()).filter(([name]) => type === undefined || name === type);
+  const types = Object.entries(await account.service.rates(OF_CALLER)).filter(
+    ([name]) => type === undefined || name === type,
+  );
   return Object.fromEntries(
     types.map(([name, pairs]) => [
       name,
@@ -99,6 +101,9 @@ async function pageOf<T, Q extends { limit?: number; page?: number }>(
   return rows.slice((number - 1) * limit, number * limit);
 }
 
+/** Options of reads for callers, who may ask often. */
+const OF_CALLER = { turn: 'read' } as const;
+
 async function readFrom(
   deps: ActivityDeps,
   account: Account,
@@ -111,20 +116,27 @@ async function readFrom(
       return ratesOf(account, checkRequest(ratesQuery, query));
     case 'balances':
       checkRequest(z.strictObject({}), query);
-      return service.balances();
+      return service.balances(OF_CALLER);
     case 'orderStatus': {
-      const { order, said } = await service.orderStatus(checkRequest(orderStatusSchema, query) as OrderStatusQuery);
+      const { order, said } = await service.orderStatus(
+        checkRequest(orderStatusSchema, query) as OrderStatusQuery,
+        OF_CALLER,
+      );
       if (!order) throw rejected(`order/status answers ${said}: no such order, a bad query or a wrong base URL`);
       return order;
     }
     case 'orderList':
-      return pageOf(checkRequest(orderListSchema, query), service.orders());
+      return pageOf(checkRequest(orderListSchema, query), service.orders(OF_CALLER));
     case 'addressList':
-      return (await pageOf(checkRequest(addressListSchema, query), service.addresses())).map((row) =>
+      return (await pageOf(checkRequest(addressListSchema, query), service.addresses(OF_CALLER))).map((row) =>
         isMalformed(row) ? row : shownAddress(row),
       );
     case 'book':
-      return readBookPage(service.orders(), await account.rates.current(), checkRequest(orderListSchema, query));
+      return readBookPage(
+        service.orders(OF_CALLER),
+        await account.rates.current(),
+        checkRequest(orderListSchema, query),
+      );
     case 'check':
       return checkOrder(deps, account, checkRequest(checkQuery, query));
   }

@@ -1,7 +1,10 @@
 import { NotSentError } from './errors.js';
 
-/** Purpose of a request. A scan is a long series of look-ups without a waiting caller. */
-export type RequestKind = 'create' | 'look-up' | 'scan';
+/**
+ * Purpose of a request. A scan is a long series of look-ups without a waiting caller; a read is one
+ * for a caller, who may ask often.
+ */
+export type RequestKind = 'create' | 'look-up' | 'scan' | 'read';
 
 /** Default priority. Lower numbers go first, as in Temporal's queues. */
 const NORMAL_PRIORITY = 3;
@@ -9,7 +12,10 @@ const NORMAL_PRIORITY = 3;
 /** Maximum delay that later turns make up for. More would send a burst after a busy period. */
 const CATCH_UP_MS = 50;
 
-/** A scan gets at most every tenth turn, and waits at most this many turns. */
+/**
+ * A scan gets at most every tenth turn, and waits at most this many turns. So does a read while
+ * creates and look-ups wait; otherwise it gets every turn.
+ */
 const TURNS_PER_SCAN = 10;
 
 /** Seconds of the limit whose creates are awake at once. One request probes for all of them. */
@@ -44,13 +50,14 @@ interface Waiting {
 
 /**
  * Schedules the requests of one account in this process: evenly spaced, look-ups and creates in
- * turn, a tenth for scans. Without a rate, only a 429 delays them.
+ * turn, a tenth for scans and a tenth for callers' reads. Without a rate, only a 429 delays them.
  */
 export class Limiter {
   #rate: number | undefined;
   #nextAtMs = 0;
   #lastAtMs = performance.now();
   #nextScanAtMs = 0;
+  #nextReadAtMs = 0;
   #last: RequestKind = 'look-up';
   #timer: NodeJS.Timeout | undefined;
   #waiting: Waiting[] = [];
@@ -198,6 +205,7 @@ export class Limiter {
     this.#lastAtMs = nowMs;
     this.#nextAtMs = Math.max(this.#nextAtMs + intervalMs, nowMs + intervalMs - CATCH_UP_MS);
     if (kind === 'scan') this.#nextScanAtMs = nowMs + intervalMs * TURNS_PER_SCAN;
+    else if (kind === 'read') this.#nextReadAtMs = nowMs + intervalMs * TURNS_PER_SCAN;
     else this.#last = kind;
   }
 
@@ -206,7 +214,9 @@ export class Limiter {
     const first = (kind: RequestKind) => byPriority.find((waiting) => waiting.kind === kind);
     const scan = nowMs >= this.#nextScanAtMs ? first('scan') : undefined;
     const [create, lookUp] = [first('create'), first('look-up')];
-    return scan ?? (this.#last === 'create' ? (lookUp ?? create) : (create ?? lookUp));
+    const read = first('read');
+    const ours = this.#last === 'create' ? (lookUp ?? create) : (create ?? lookUp);
+    return scan ?? (nowMs >= this.#nextReadAtMs ? (read ?? ours) : (ours ?? read));
   }
 }
 

@@ -50,6 +50,18 @@ describe('turns', () => {
     expect(names().slice(1)).toEqual(['look-up', 'create', 'look-up', 'create', 'look-up', 'create', 'look-up']);
   });
 
+  test('of reads for callers are a tenth while ours wait, however often they ask, and all otherwise', async () => {
+    const { ask, names } = recorder(new Limiter(10));
+    times(100, () => ask('read'));
+    times(20, () => ask('create'));
+    times(20, () => ask('look-up'));
+    await vi.advanceTimersByTimeAsync(4_400);
+    const busy = names();
+    expect(busy.filter((name) => name !== 'read')).toHaveLength(40);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(names().slice(busy.length)).toEqual(times(10, () => 'read'));
+  });
+
   test('of scans are a tenth, and come however many others wait', async () => {
     const { ask, names } = recorder(new Limiter(20));
     times(300, () => ask('create'));
