@@ -15,7 +15,7 @@ import { ACCOUNT_FORMAT } from '../../contract/names.js';
 import { maskWallets } from '../../contract/wallets.js';
 import { batchSchema } from '../../validation/input-schemas.js';
 import type { ActivityDeps } from '../deps.js';
-import { batchFailure, invalidInput, validInput } from '../failures.js';
+import { batchFailure, comeBackIn, invalidInput, validInput } from '../failures.js';
 
 const account = z.string().regex(ACCOUNT_FORMAT);
 const count = z.int().min(0);
@@ -41,15 +41,23 @@ export const batchFilesInput = z.discriminatedUnion('act', [
 
 type Asked<A extends BatchFilesInput['act']> = Extract<z.infer<typeof batchFilesInput>, { act: A }>;
 
+/** Files that callers have in memory at once, each with up to 30 MB, and when others ask again. */
+const [MOST_AT_ONCE, BUSY_FOR_MS] = [2, 1_000];
+
 /** Stores uploads, and reads rows and reports, for callers that have no folder of the workers. */
 export function batchFilesActivity({ directories = {} }: Pick<ActivityDeps, 'directories'>) {
+  let atOnce = 0;
   return async function batchFiles(raw: BatchFilesInput, bytes?: Uint8Array): Promise<unknown> {
     const input = validInput(batchFilesInput, raw);
+    if (atOnce >= MOST_AT_ONCE) throw comeBackIn(BUSY_FOR_MS, 'the worker is busy with other files');
+    atOnce += 1;
     try {
       if (input.act === 'upload') return await upload(directories.batchDir, input, bytes);
       return input.act === 'rows' ? await rowsOf(directories, input) : await piece(directories.reportDir, input);
     } catch (error) {
       throw batchFailure(error, true);
+    } finally {
+      atOnce -= 1;
     }
   };
 }
