@@ -1,8 +1,8 @@
 import { hash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { BATCH_FILE_UNUSABLE } from '../contract/batch/batch.js';
-import type { BatchUpload, UploadState } from '../contract/batch/files.js';
+import { type BatchUpload, MAX_FILE_MIB, type UploadState } from '../contract/batch/files.js';
 import { INVALID_INPUT, NotWrittenError, systemCodeOf } from '../contract/failures.js';
 import { BatchFileError, badFile, readBatchFile, refuseLinks } from './read-file.js';
 
@@ -46,7 +46,10 @@ async function store(
   }
   // Parts of another size must not be mixed with these.
   const names = Array.from({ length: parts }, (_, index) => `${index + 1}-of-${parts}.part`);
-  if (given) await write(folder, join(folder, names[given.part - 1] ?? ''), given.bytes);
+  if (given) {
+    await requireRoom(dirname(folder), given.bytes.length);
+    await write(folder, join(folder, names[given.part - 1] ?? ''), given.bytes);
+  }
   const present = new Set(await readdir(folder));
   const missing = names.flatMap((name, index) => (present.has(name) ? [] : [index + 1]));
   if (missing.length > 0) {
@@ -66,6 +69,30 @@ async function store(
   await write(folder, join(batchDir, file.path), bytes);
   await remove();
   return { missing: [], file };
+}
+
+/** Time after which an upload that nobody finished is removed. */
+const UNFINISHED_FOR_MS = 86_400_000;
+
+/** Maximum bytes of an account's unfinished uploads: four of the largest files. */
+const MAX_UNFINISHED_BYTES = 4 * MAX_FILE_MIB * 1024 * 1024;
+
+/** Part of the disk that uploads leave to the audit record, the state of batches and reports. */
+const LEAST_FREE = 0.1;
+
+/** Throws an error with a `code` if uploads of the account in `folder` may take no more room. */
+async function requireRoom(folder: string, bytes: number): Promise<void> {
+  let unfinished = bytes;
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (!entry.isDirectory()) continue;
+    const path = join(folder, entry.name);
+    const { mtimeMs } = await stat(path);
+    if (Date.now() - mtimeMs > UNFINISHED_FOR_MS) await rm(path, { recursive: true, force: true });
+    else for (const part of await readdir(path)) unfinished += (await stat(join(path, part))).size;
+  }
+  if (unfinished > MAX_UNFINISHED_BYTES) throw Object.assign(new Error(), { code: 'EDQUOT' });
+  const { bavail, blocks } = await statfs(folder);
+  if (bavail < LEAST_FREE * blocks) throw Object.assign(new Error(), { code: 'ENOSPC' });
 }
 
 /** Returns true if the file is complete. A damaged one is replaced. */

@@ -1,5 +1,15 @@
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { storePart } from '../../src/batch-files/upload.js';
@@ -35,6 +45,21 @@ test('parts in any order, some twice, become one file that only the owner may re
   // A late part of another client leaves nothing.
   expect(await send(folder, 2)).toEqual({ missing: [], file });
   expect(readdirSync(join(folder, 'uploads', 'default'))).toHaveLength(1);
+});
+
+test('unfinished uploads of an account take 128 MiB at most, other accounts go on, and after a day they are removed', async () => {
+  const folder = newFolder();
+  const other = join(folder, 'uploads', 'default', 'f'.repeat(64));
+  mkdirSync(other, { recursive: true });
+  const large = join(other, '1-of-9.part');
+  writeFileSync(large, '');
+  truncateSync(large, 128 * 1024 * 1024);
+  await expect(send(folder, 1)).rejects.toThrow(/EDQUOT/);
+  expect(await send(folder, 1, about({ account: 'eu' }))).toEqual({ missing: [2, 3] });
+  const dayAgo = Date.now() / 1_000 - 86_401;
+  utimesSync(other, dayAgo, dayAgo);
+  expect(await send(folder, 1)).toEqual({ missing: [2, 3] });
+  expect(existsSync(other)).toBe(false);
 });
 
 test('many clients upload the same rows at once', async () => {
