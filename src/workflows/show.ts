@@ -50,7 +50,7 @@ export const inert = (text: string): string =>
   text
     .replaceAll('](', '] (')
     .replaceAll('![', '! [')
-    .replace(/\*{2,}/g, '*')
+    .replace(/(?<!\*)\*{2,3}(?!\*)/g, '*')
     .replaceAll('<', '‹')
     .replaceAll('|', '¦');
 

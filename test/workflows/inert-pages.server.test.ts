@@ -19,7 +19,8 @@ test('a text of others has nothing that a page would show as its own', () => {
   expect(inert(LIVE)).toBe(
     '[All clear, confirm] (https://evil.example) ! [x] (https://evil.example/x) *Why* ‹b>x‹/b> ¦ a ¦ b ¦',
   );
-  expect(inert('`code` of ours, and a*b')).toBe('`code` of ours, and a*b');
+  const ours = '`code` of ours, a*b, and ****1234, which is masked';
+  expect(inert(ours)).toBe(ours);
 });
 
 test('the pages of a stop, of an order that waits for it, and of a held order show reasons as texts', async () => {
