@@ -84,6 +84,8 @@ export async function openGrpcGate(target: string, { tls, apiKey }: GateOptions 
       const isLost = losing !== undefined && `${headers[':path']}`.endsWith(`/${losing}`);
       if (isLost || stream.headersSent || stream.destroyed) return;
       open.delete(refuse);
+      // An error without a message has its trailers in its headers.
+      if (answer['grpc-status'] !== undefined) return stream.respond(handedOn(answer), { endStream: true });
       stream.respond(handedOn(answer), { waitForTrailers: true });
       onward.on('trailers', (trailers) => stream.on('wantTrailers', () => stream.sendTrailers(trailers)));
       const change = changes.get(`${headers[':path']}`.split('/').at(-1) ?? '');
