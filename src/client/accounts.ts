@@ -217,6 +217,8 @@ async function readRun(client: Client, workflowId: string, runId?: string): Prom
   const info = found?.workflowExecutionInfo;
   if (!info?.execution?.runId) return undefined;
   const run = { workflowId, runId: info.execution.runId, startMs: requiredTsToMs(info.startTime, 'startTime') };
+  // Its result needs the history, and workers ask before each send.
+  if (over.has(run.runId)) return { ...run, isOpen: false, isForeign: false, stop: null };
   const isOpen = info.status === STATUS.RUNNING;
   const isOurs = info.type?.name === ACCOUNT_STOP_WORKFLOW && info.taskQueue === ORDERS_TASK_QUEUE;
   if (!isOurs) return { ...run, isOpen, isForeign: true };

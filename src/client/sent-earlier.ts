@@ -60,17 +60,12 @@ export async function accountOfRun(client: Client, run: Run): Promise<SentTo | u
  * Returns what the worker that took a run's last create publishes of its account, if it does.
  * That is known even if the worker died at once.
  */
-export async function publishedAtCreate(client: Client, { workflowId, runId }: Run): Promise<string | undefined> {
-  const history = await callTemporal(client, () => client.workflow.getHandle(workflowId, runId).fetchHistory());
-  const events = history.events ?? [];
-  const isCreate = (scheduledEventId: unknown) =>
-    events.some(
-      ({ eventId, activityTaskScheduledEventAttributes: scheduled }) =>
-        `${eventId}` === `${scheduledEventId}` && scheduled?.activityType?.name === CREATE_ACTIVITY,
-    );
-  const taken = events.findLast(({ activityTaskStartedEventAttributes: started }) =>
-    isCreate(started?.scheduledEventId),
-  );
+export async function publishedAtCreate(client: Client, run: Run): Promise<string | undefined> {
+  const { events, byId } = await eventsOf(client, run);
+  const taken = events.findLast(({ activityTaskStartedEventAttributes: started }) => {
+    const scheduled = byId.get(`${started?.scheduledEventId}`)?.activityTaskScheduledEventAttributes;
+    return scheduled?.activityType?.name === CREATE_ACTIVITY;
+  });
   return publishedBy(taken?.activityTaskStartedEventAttributes?.identity ?? '')?.account;
 }
 
@@ -98,14 +93,18 @@ export async function uuidsOfRun(client: Client, run: Run): Promise<string[]> {
 
 type Shown = { order: Order } & DuplicateOrders;
 
+/** Returns the history of a run, also by event id. */
+async function eventsOf(client: Client, { workflowId, runId }: Run) {
+  const history = await callTemporal(client, () => client.workflow.getHandle(workflowId, runId).fetchHistory());
+  const events = history.events ?? [];
+  return { events, byId: new Map(events.map((event) => [`${event.eventId}`, event])) };
+}
+
 /** Returns the answers of a run's activities, and when a worker got each (ISO time). */
-async function answersOfRun(
-  client: Client,
-  { workflowId, runId }: Run,
-): Promise<{ answer: unknown; handedOutAt: string }[]> {
-  const { events } = await callTemporal(client, () => client.workflow.getHandle(workflowId, runId).fetchHistory());
-  const byId = new Map(events?.map((event) => [`${event.eventId}`, event]));
-  const answers = (events ?? []).flatMap(async ({ activityTaskCompletedEventAttributes: done }) => {
+async function answersOfRun(client: Client, run: Run): Promise<{ answer: unknown; handedOutAt: string }[]> {
+  const { workflowId } = run;
+  const { events, byId } = await eventsOf(client, run);
+  const answers = events.flatMap(async ({ activityTaskCompletedEventAttributes: done }) => {
     const scheduled = byId.get(`${done?.scheduledEventId}`)?.activityTaskScheduledEventAttributes;
     const context = ofActivity(client, workflowId, scheduled?.activityId);
     const answer: unknown = await decodeFirst(client, done?.result, context);
