@@ -1,6 +1,6 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { type EndedHeld, mayHaveSent } from '../contract/failures.js';
-import type { DuplicateOrders } from '../contract/order/activities.js';
+import type { CreateOrderInput, DuplicateOrders } from '../contract/order/activities.js';
 import type { RunOptions } from '../contract/order/input-and-result.js';
 import type { SentTo } from '../contract/order/sent-to.js';
 import type { Order } from '../contract/service-objects.js';
@@ -57,16 +57,23 @@ export async function accountOfRun(client: Client, run: Run): Promise<SentTo | u
 }
 
 /**
- * Returns what the worker that took a run's last create publishes of its account, if it does.
- * That is known even if the worker died at once.
+ * Returns what the worker of a run's last create publishes of its account, even if it died at once.
+ * Answered creates name their account themselves, and those without permission send nothing.
  */
 export async function publishedAtCreate(client: Client, run: Run): Promise<string | undefined> {
   const { events, byId } = await eventsOf(client, run);
-  const taken = events.findLast(({ activityTaskStartedEventAttributes: started }) => {
-    const scheduled = byId.get(`${started?.scheduledEventId}`)?.activityTaskScheduledEventAttributes;
-    return scheduled?.activityType?.name === CREATE_ACTIVITY;
-  });
-  return publishedBy(taken?.activityTaskStartedEventAttributes?.identity ?? '')?.account;
+  const answered = new Set(
+    events.map(({ activityTaskCompletedEventAttributes: done }) => `${done?.scheduledEventId ?? ''}`),
+  );
+  const started = events.flatMap(({ activityTaskStartedEventAttributes: taken }) => taken ?? []);
+  for (const { scheduledEventId, identity } of started.reverse()) {
+    const scheduled = byId.get(`${scheduledEventId}`)?.activityTaskScheduledEventAttributes;
+    if (scheduled?.activityType?.name !== CREATE_ACTIVITY || answered.has(`${scheduledEventId}`)) continue;
+    const context = ofActivity(client, run.workflowId, scheduled.activityId);
+    const input: Partial<CreateOrderInput> = Object(await decodeFirst(client, scheduled.input, context));
+    if (input.permission !== 'none') return publishedBy(identity ?? '')?.account;
+  }
+  return undefined;
 }
 
 /** Order of an answered create. `sentAtMs`: the earlier one by the clocks of server and worker. */

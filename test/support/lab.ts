@@ -155,7 +155,7 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
   };
   const running: { worker: Worker; run: Promise<void> }[] = [];
   const startWorkers = async (change: Partial<WorkerConfig> = {}): Promise<void> => {
-    const target = { connection: temporal.nativeConnection, namespace: temporal.namespace };
+    const target = { connection: temporal.nativeConnection, namespace: temporal.namespace, identity: 'lab' };
     const changed = { ...config, ...change };
     const plain = attentionAfterMs ? await impatientWorkflowBundle(attentionAfterMs) : workflowBundle();
     const mode = encryptionMode(changed);

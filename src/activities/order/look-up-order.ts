@@ -20,7 +20,7 @@ import { protectionsIn, tooSoonAfterRestore } from '../protections.js';
 import { patience } from './gathering.js';
 import { betweenMs, letSomebodyGoFirst } from './go-first.js';
 import { aboveLimits, capsFor } from './limits.js';
-import { uuidsOfOtherRuns } from './other-runs.js';
+import { ordersOfOtherRuns } from './other-runs.js';
 import { foundOrder, readByOrderId, withoutChanges } from './probe.js';
 import { circumstancesOf, elsewhereOf, failedElsewhere, isOtherEndpoint, otherAtCreate } from './sent-to.js';
 import { hasFormOf, type LaterWitness } from './witnesses.js';
@@ -185,18 +185,25 @@ async function read(
 }
 
 /**
- * Reads the orders that the service named for other runs of the order, if it is not shown under our
- * id. They are witnesses: while one is not shown, nothing is known to be absent.
+ * Reads the orders that other runs of the order were shown, if it is not shown under our id. They
+ * are witnesses: while one is not shown, nothing is known to be absent. What only a callback named
+ * is no more than a callback.
  */
-async function readNamed(account: Account, input: LookUpInput, reading: LookUpReading): Promise<LookUpReading> {
+async function readNamed(
+  account: Account,
+  input: LookUpInput,
+  reading: LookUpReading,
+): Promise<LookUpReading & { calledBack?: true }> {
   if (reading.kind !== 'absent' || !reading.control || !input.asksOtherRuns) return reading;
   const { othersFail } = reading.control;
-  const named = await uuidsOfOtherRuns([activityInfo().workflowExecution?.workflowId ?? '']);
-  for (const uuid of named) {
+  const named = await ordersOfOtherRuns([activityInfo().workflowExecution?.workflowId ?? '']);
+  for (const uuid of named.keys()) {
     const shown = await readByUuid(account, input, uuid);
     if (shown.kind === 'found') return shown;
   }
-  return named.length === 0 ? reading : { ...reading, control: { whole: false, ...(othersFail && { othersFail }) } };
+  const ways = [...named.values()];
+  if (ways.includes('shown')) return { ...reading, control: { whole: false, ...(othersFail && { othersFail }) } };
+  return { ...reading, ...(ways.length > 0 && { calledBack: true }) };
 }
 
 /** Reads a known order, in a group if many are due. Only seeing it again counts. */

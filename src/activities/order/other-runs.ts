@@ -2,32 +2,38 @@ import { activityInfo, getClient } from '@temporalio/activity';
 import { PayloadDecryptionError } from '../../client/errors.js';
 import { uuidsOfRun } from '../../client/sent-earlier.js';
 import { callTemporal } from '../../client/temporal-calls.js';
-import { afterEndWorkflowId, quoted, searchAttribute } from '../../contract/names.js';
+import { afterEndWorkflowId, parseAfterEndWorkflowId, quoted, searchAttribute } from '../../contract/names.js';
 
 /** Maximum number of runs to read. An order is rarely started again. */
 const MOST_RUNS = 20;
 
+/** Orders of other runs, by uuid: the service showed them, or only a callback named them. */
+export type NamedOrders = ReadonlyMap<string, 'shown' | 'called back'>;
+
 /**
- * Returns the uuids of orders that the service showed to other runs of these orders, or named in
- * callbacks after their end. Temporal shows them until its retention.
+ * Returns the orders that the service showed to other runs of these orders, or named in callbacks
+ * after their end. Temporal shows them until its retention.
  */
-export async function uuidsOfOtherRuns(workflowIds: readonly string[]): Promise<string[]> {
+export async function ordersOfOtherRuns(workflowIds: readonly string[]): Promise<NamedOrders> {
   const client = getClient();
   const ids = workflowIds.flatMap((id) => [id, afterEndWorkflowId(id)]);
   const query = `WorkflowId IN (${ids.map(quoted).join(', ')})`;
   const { runId: ownRunId } = activityInfo().workflowExecution ?? {};
   return callTemporal(client, async () => {
-    const uuids = new Set<string>();
+    const named = new Map<string, 'shown' | 'called back'>();
     let count = 0;
     for await (const { workflowId, runId, typedSearchAttributes } of client.workflow.list({ query })) {
       if (runId === ownRunId) continue;
-      const named = typedSearchAttributes.get(searchAttribute.orderUuid);
+      const uuid = typedSearchAttributes.get(searchAttribute.orderUuid);
+      const isCalledBack = uuid !== undefined && parseAfterEndWorkflowId(workflowId) !== undefined;
+      if (isCalledBack && !named.has(uuid)) named.set(uuid, 'called back');
       const read = () => unlessUnreadable(uuidsOfRun(client, { workflowId, runId }));
-      for (const uuid of named === undefined ? ((await read()) ?? []) : [named]) uuids.add(uuid);
+      const shown = uuid === undefined || isCalledBack ? ((await read()) ?? []) : [uuid];
+      for (const one of shown) named.set(one, 'shown');
       count += 1;
       if (count === MOST_RUNS) break;
     }
-    return [...uuids];
+    return named;
   });
 }
 

@@ -21,7 +21,7 @@ import { noReading, retryOrTell } from '../failures.js';
 import { ordersOfForms, ordersOfIds } from '../orders-of-ids.js';
 import { tooSoonAfterRestore } from '../protections.js';
 import { notSentBecause } from './create-attempt.js';
-import { uuidsOfOtherRuns } from './other-runs.js';
+import { ordersOfOtherRuns } from './other-runs.js';
 import { elsewhereOf, isOtherEndpoint } from './sent-to.js';
 
 /** Fields that a compensation calculates with. */
@@ -71,9 +71,9 @@ async function namedAfterEnd(
 ): Promise<string[]> {
   const unseen = ended.filter((id) => followUpBases.every(({ user_order_id }) => user_order_id !== id));
   if (unseen.length === 0) return [];
-  const uuids = await uuidsOfOtherRuns(unseen.map((id) => orderWorkflowId(name, id)));
+  const named = await ordersOfOtherRuns(unseen.map((id) => orderWorkflowId(name, id)));
   const shown = followUpBases.map(({ order_uuid }) => order_uuid);
-  return uuids
+  return [...named.keys()]
     .filter((uuid) => !shown.includes(uuid))
     .map((uuid) => `a callback named order ${uuid} for ${unseen.join(' or ')}, which ended without an order`);
 }

@@ -157,7 +157,7 @@ export interface LookUpInput {
   awaitsLater?: true;
   /** Beside `awaitsLater`: also answers after this time, twice as long if one is known. */
   forMs?: number;
-  /** Another run may have sent: orders that the service named for it are looked up, too. */
+  /** Another run may have sent: orders that it was shown, or that callbacks named, are looked up, too. */
   asksOtherRuns?: true;
 }
 
@@ -179,7 +179,8 @@ export type LookUpReading =
   /** `said`: answer of the status operation, for operators. */
   | { kind: 'absent'; said?: string; control?: Control };
 
-export type LookUpAnswer = Partial<Circumstances> & LookUpReading & { readAtMs: number };
+/** `calledBack`: a callback after the end of another run named an order that is not shown. */
+export type LookUpAnswer = Partial<Circumstances> & LookUpReading & { readAtMs: number; calledBack?: true };
 /** Answer without a reading: the worker may ask another account. Given once for each reason. */
 export type ElsewhereAnswer = { kind: 'elsewhere' } & Elsewhere;
 

@@ -73,7 +73,8 @@ export function ask<T>(
 }
 
 type OrderAnswer = Partial<Circumstances> &
-  Pick<CreateAnswer, 'caps'> & { kind: string; said?: string; differences?: string[] };
+  Pick<CreateAnswer, 'caps'> &
+  Pick<LookUpAnswer, 'calledBack'> & { kind: string; said?: string; differences?: string[] };
 
 /** Asks the account that the order was sent to, and waits for it if another one answers. */
 export async function askForReading<T extends OrderAnswer>(
@@ -124,6 +125,8 @@ export function recordAnswer(run: OrderRun, answer: OrderAnswer, mayHaveSent = f
   if (answer.restoredAtMs !== undefined && !run.order) {
     record(run, { kind: 'doubted', doubt: doubtOfRestore(answer.restoredAtMs) });
   }
+  // A callback counts as one, to whichever run it came.
+  if (answer.calledBack && run.facts.callback === 'none') record(run, { kind: 'callback', atMs: Date.now() });
   const isOurs = SHOWN.includes(answer.kind) && !answer.differences?.length;
   // The run before the reset may have sent since, wherever, and whatever this run asked first.
   const isAfterReset = run.answeredIn !== before && !isOurs && !run.order;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import { OrderHandle } from '../../../src/client/order-handle.js';
+import { lookUpAfterEnd } from '../../../src/client/start-options.js';
 import type { CreateRequests } from '../../../src/contract/order/request.js';
 import { resetTo, resettableEvents, runOf } from '../../reliability/reset.fixture.js';
 import { orderInput } from '../../support/inputs.js';
@@ -67,7 +68,24 @@ test('a callback came after a refused order ended: a person is asked before it i
   await rejected();
   expect(await lab.sandbox.sendCallback(uuid())).toBe(200);
   await sleep(2 * WINDOW_MS);
-  await isHidden(await startAgain());
+  const { attention } = await parkedFor(await startAgain(), 'a callback came for it', 60_000);
+  expect(attention?.allowed).toContain('resend');
+  expect(executed()).toBe(1);
+});
+
+test('a callback with an invented order came before it started: a person may send it', async () => {
+  const INVENTED = '0f3a1c7e-0000-4000-8000-000000000001';
+  await lookUpAfterEnd(lab.temporal.client, `order:default:${orderId}`, { order_uuid: INVENTED });
+  lab.sandbox.set({ faults: { 'create.503-before': 1 } });
+  const handle = await start();
+  await vi.waitUntil(() => lab.gate.about(orderId, 'create').length > 0, { timeout: 30_000 });
+  const run = await runOf(lab, handle);
+  await resetTo(lab, run, (await resettableEvents(lab, run))[0] ?? '');
+  await parkedFor(handle, 'a callback came for it', 120_000);
+  expect(executed()).toBe(0);
+  lab.sandbox.set({ faults: {} });
+  await decideNow(handle, 'resend');
+  await vi.waitUntil(() => executed() === 1, { timeout: 30_000 });
 });
 
 test('an operator was shown the order after its end: a person is asked before it is sent again', async () => {

@@ -5,6 +5,7 @@ import { pinOfConfig } from '../../../src/config/accounts.js';
 import { Secret } from '../../../src/config.js';
 import { createTaskQueue, DEFAULT_ACCOUNT } from '../../../src/contract/names.js';
 import { digestOfJson, publishingIdentity } from '../../../src/temporal/published.js';
+import { resetTo, resettableEvents, runOf } from '../../reliability/reset.fixture.js';
 import { orderInput } from '../../support/inputs.js';
 import { accountWith, newOrderId } from '../../support/lab.js';
 import { attentionSays, executedAtBoth, openTwoAccounts, orderRequests, PLACES } from './two-accounts.fixture.js';
@@ -51,5 +52,24 @@ test('a create that was sent, and of which Temporal lost all that its worker wro
 
   await workAt(PLACES.first);
   expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: true });
+  expect(executedAtBoth(accounts, handle.orderId)).toEqual([1, 0]);
+});
+
+test('a create without permission, which a reset asked another account for, is no send to that account', async () => {
+  const accounts = await openTwoAccounts(SETTLE_MS);
+  const { lab, other, workAt } = accounts;
+  await workAt(PLACES.first);
+  const input = orderInput('withdraw', newOrderId('reset'), { marker: 'callback=drop after_ms=60000' });
+  const handle = await lab.orders.start('withdraw', input);
+  const { order_uuid } = await handle.created();
+  const run = await runOf(lab, handle);
+  await lab.stopWorkers();
+  await resetTo(lab, run, (await resettableEvents(lab, run))[0] ?? '');
+  await workAt(PLACES.otherKey);
+  await vi.waitUntil(() => other.requests().some(({ orderId }) => orderId === handle.orderId), { timeout: 60_000 });
+  await vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 60_000, interval: 100 });
+
+  await workAt(PLACES.first);
+  expect(await handle.created({ timeoutMs: 90_000 })).toMatchObject({ order_uuid });
   expect(executedAtBoth(accounts, handle.orderId)).toEqual([1, 0]);
 });
