@@ -185,9 +185,8 @@ async function read(
 }
 
 /**
- * Reads the orders that other runs of the order were shown, if it is not shown under our id. They
- * are witnesses: while one is not shown, nothing is known to be absent. What only a callback named
- * is no more than a callback.
+ * Reads orders named for other runs, if none is shown under our id. While one that was shown is not
+ * shown, nothing is known to be absent; what only a callback named is no more than a callback.
  */
 async function readNamed(
   account: Account,

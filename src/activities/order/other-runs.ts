@@ -1,4 +1,5 @@
 import { activityInfo, getClient } from '@temporalio/activity';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { PayloadDecryptionError } from '../../client/errors.js';
 import { uuidsOfRun } from '../../client/sent-earlier.js';
 import { callTemporal } from '../../client/temporal-calls.js';
@@ -22,19 +23,25 @@ export async function ordersOfOtherRuns(workflowIds: readonly string[]): Promise
   return callTemporal(client, async () => {
     const named = new Map<string, 'shown' | 'called back'>();
     let count = 0;
-    for await (const { workflowId, runId, typedSearchAttributes } of client.workflow.list({ query })) {
-      if (runId === ownRunId) continue;
-      const uuid = typedSearchAttributes.get(searchAttribute.orderUuid);
-      const isCalledBack = uuid !== undefined && parseAfterEndWorkflowId(workflowId) !== undefined;
-      if (isCalledBack && !named.has(uuid)) named.set(uuid, 'called back');
-      const read = () => unlessUnreadable(uuidsOfRun(client, { workflowId, runId }));
-      const shown = uuid === undefined || isCalledBack ? ((await read()) ?? []) : [uuid];
-      for (const one of shown) named.set(one, 'shown');
+    for await (const run of client.workflow.list({ query })) {
+      if (run.runId === ownRunId) continue;
+      const { shown, calledBack } = await namedBy(client, run);
+      if (calledBack !== undefined && !named.has(calledBack)) named.set(calledBack, 'called back');
+      for (const uuid of shown) named.set(uuid, 'shown');
       count += 1;
       if (count === MOST_RUNS) break;
     }
     return named;
   });
+}
+
+/** Look-ups after an end have the uuid that a callback named. */
+async function namedBy(client: Client, { workflowId, runId, typedSearchAttributes }: WorkflowExecutionInfo) {
+  const uuid = typedSearchAttributes.get(searchAttribute.orderUuid);
+  const isAfterEnd = parseAfterEndWorkflowId(workflowId) !== undefined;
+  if (uuid !== undefined && !isAfterEnd) return { shown: [uuid] };
+  const shown = (await unlessUnreadable(uuidsOfRun(client, { workflowId, runId }))) ?? [];
+  return { shown, calledBack: uuid };
 }
 
 /** Returns undefined for values that are encrypted with a missing key. */

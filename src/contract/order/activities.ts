@@ -157,7 +157,7 @@ export interface LookUpInput {
   awaitsLater?: true;
   /** Beside `awaitsLater`: also answers after this time, twice as long if one is known. */
   forMs?: number;
-  /** Another run may have sent: orders that it was shown, or that callbacks named, are looked up, too. */
+  /** Another run may have sent: orders that were named for it are looked up, too. */
   asksOtherRuns?: true;
 }
 
