@@ -1,6 +1,6 @@
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { NAMES, settingOf, sourcesOf } from '../../src/config/settings.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
 import { DEPLOY, mapsOf, read } from './kubernetes.fixture.js';
@@ -24,6 +24,25 @@ test('settings of Kubernetes, compose and systemd are such as their programs kno
     const ofUnit = [...unit.matchAll(/^Environment=(\w+)=/gm)].map(([, variable = '']) => variable);
     const ofMaps = Object.keys({ ...maps.get(name), ...(name !== 'codec' && maps.get('temporal')) });
     expect(unknown([...ofMaps, ...ofUnit, ...Object.keys(services[name].environment)], reader), name).toEqual([]);
+  }
+});
+
+test('batch files and audit files have a volume of their own each, and those of one leave room for the other', async () => {
+  const { services } = parse(await read('compose.yaml'), { merge: true });
+  const pods = [...parseAllDocuments(await read('kubernetes/base/worker.yaml'))].map((document) => document.toJS());
+  const [{ volumeMounts }] = pods.find(({ kind }) => kind === 'Deployment').spec.template.spec.containers;
+  const inCompose = (services.worker.volumes as string[]).map((volume) => volume.split(':') as [string, string]);
+  const inPods = (volumeMounts as { name: string; mountPath: string }[]).map(
+    ({ name, mountPath }): [string, string] => [name, mountPath],
+  );
+  const maps = (await mapsOf('overlays/production')).get('worker') ?? {};
+  for (const [volumes, settings] of [
+    [inCompose, services.worker.environment],
+    [inPods, maps],
+  ] as const) {
+    const volumeOf = (folder: string) => volumes.find(([, path]) => `${folder}/`.startsWith(`${path}/`))?.[0];
+    const [batches, audit] = [volumeOf(settings.BATCH_DIR), volumeOf(settings.AUDIT_DIR)];
+    expect([batches, audit]).toEqual(['batches', 'audit']);
   }
 });
 
