@@ -24,10 +24,10 @@ export class Load {
     return this.connections() > FULL * MAX_CONNECTIONS;
   }
 
-  /** Counts a request of a caller until its answer. Returns false if it has too many. */
-  enter(caller: string, response: ServerResponse): boolean {
+  /** Counts a request of a caller, or of a route, until its answer. Returns false if there are too many. */
+  enter(caller: string, response: ServerResponse, most = MOST_UNDER_WAY): boolean {
     const count = this.#underWay.get(caller) ?? 0;
-    if (count >= MOST_UNDER_WAY) return false;
+    if (count >= most) return false;
     this.#underWay.set(caller, count + 1);
     response.once('close', () => {
       const left = (this.#underWay.get(caller) ?? 1) - 1;

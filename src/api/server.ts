@@ -199,7 +199,7 @@ export function createApi(
     addBatchFileRoutes(api, orders);
     addServiceRoutes(api, orders);
     addAccountRoutes(api, orders);
-    addBookRoute(api, orders);
+    addBookRoute(api, orders, load);
     addEventRoutes(api, orders);
   });
   return app;

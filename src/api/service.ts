@@ -12,6 +12,8 @@ import { clientInfoSchema, currencySchema, descriptionSchema, networkSchema } fr
 import { addressPage } from './bodies.js';
 import { allowedAccount } from './callers.js';
 import { accountQuery, answers, bodyBy, queryNumber } from './documents.js';
+import type { Load } from './load.js';
+import { type Problem, Refusal } from './problems.js';
 import type { Api } from './server.js';
 
 const ratesQuery = accountQuery.extend({ order_type: z.enum(ORDER_TYPES).optional(), pair: z.string().optional() });
@@ -94,9 +96,21 @@ const bookQuery = accountQuery.extend({
   format: z.enum(['csv', 'ndjson']).optional(),
 });
 
+const BOOKS = '/v1/books';
+
+/** Maximum books at once, which keep all their orders in memory. */
+const MOST_BOOKS = 2;
+
+const BUSY: Problem = {
+  status: 429,
+  code: 'limited',
+  detail: 'Other books are being exported, and this one was not begun. Ask for it again after Retry-After',
+  headers: { 'retry-after': '10' },
+};
+
 /** Adds the route of the books. */
-export function addBookRoute(api: Api, orders: PaymentOrders): void {
-  api.get('/v1/books', {
+export function addBookRoute(api: Api, orders: PaymentOrders, load: Load): void {
+  api.get(BOOKS, {
     config: { verbs: ['read'] },
     schema: {
       summary: 'Exports the book of a day, a month, or a time',
@@ -106,6 +120,7 @@ export function addBookRoute(api: Api, orders: PaymentOrders): void {
       response: answers({ 200: ['The lines, as CSV or as NDJSON', z.string()] }, 'text/csv'),
     },
     handler: async ({ caller, query: { account, format = 'csv', ...period } }, reply) => {
+      if (!load.enter(BOOKS, reply.raw, MOST_BOOKS)) throw new Refusal(BUSY);
       const lines = orders.export({ ...period, account: allowedAccount(caller, account) });
       // Waits for the first line: an error after it could only cut the answer.
       const first = await lines.next();

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
@@ -43,4 +44,21 @@ test('one caller has at most 100 requests under way, and others and probes are a
   await vi.waitFor(async () => {
     expect((await api.call('GET', '/v1/accounts/default', undefined, 'greedy')).status).toBe(200);
   }, 60_000);
+});
+
+test('two books are exported at once, whoever asks for them, and another is refused until one is out', async () => {
+  const month = new Date().toISOString().slice(0, 7);
+  const book = (key: string) => api.call('GET', `/v1/books?month=${month}`, undefined, key);
+  await lab.stopWorkers();
+  const first = [book('greedy'), book('greedy')];
+  const refused = await vi.waitFor(async () => {
+    const answer = await Promise.race([book('other'), sleep(200)]);
+    if (answer?.status !== 429) throw new Error('not refused yet');
+    return answer;
+  }, 30_000);
+  expect(refused.headers.get('retry-after')).toBe('10');
+  expect((await api.call('GET', '/healthz')).status).toBe(200);
+  await lab.startWorkers();
+  expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200]);
+  await vi.waitFor(async () => expect((await book('other')).status).toBe(200), 60_000);
 });
