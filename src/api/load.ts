@@ -24,7 +24,7 @@ export class Load {
     return this.connections() > FULL * MAX_CONNECTIONS;
   }
 
-  /** Counts a request of a caller, or of a route, until its answer. Returns false if there are too many. */
+  /** Counts a request of a caller or route until its answer. Returns false if it has too many. */
   enter(caller: string, response: ServerResponse, most = MOST_UNDER_WAY): boolean {
     const count = this.#underWay.get(caller) ?? 0;
     if (count >= most) return false;

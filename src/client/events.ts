@@ -14,7 +14,7 @@ import {
   searchAttribute,
 } from '../contract/names.js';
 import { InvalidInputError } from './errors.js';
-import { firstPage } from './pages.js';
+import { listRuns } from './pages.js';
 import { callTemporal } from './temporal-calls.js';
 
 const MOST_LISTED = 1_000;
@@ -32,7 +32,7 @@ export async function listUndelivered(client: Client, account?: string): Promise
   terms.push(`${searchAttribute.needsAttention.name} = true`);
   if (account !== undefined) terms.push(`${searchAttribute.account.name} = ${quoted(account)}`);
   const options = { query: terms.join(' AND '), pageSize: MOST_LISTED };
-  const { runs } = await callTemporal(client, () => firstPage(client, options));
+  const { runs } = await callTemporal(client, () => listRuns(client, options));
   return runs.map(({ workflowId: id, typedSearchAttributes: known }) => {
     return { id, account: known.get(searchAttribute.account), since: known.get(searchAttribute.attentionSince) };
   });

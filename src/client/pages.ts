@@ -1,11 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  type Client,
-  isGrpcServiceError,
-  type ListOptions,
-  ServiceError,
-  type WorkflowExecutionInfo,
-} from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
 import { quoted, RECONCILE_WORKFLOW } from '../contract/names.js';
 import { GRPC, grpcStatus } from '../temporal.js';
@@ -41,26 +35,35 @@ export async function readPage(
   }: { query: string; pageSize: number; token?: Uint8Array | undefined; field?: string },
   isDoubtful: IsDoubtful,
 ): Promise<RunPage> {
-  const { namespace, loadedDataConverter } = client.options;
-  const request = { namespace, query, pageSize, nextPageToken: token };
   return callTemporal(client, async () => {
-    const { executions, nextPageToken } = await client.workflowService
-      .listWorkflowExecutions(request)
-      .catch((error: unknown) => {
-        // Temporal answers a forged token with either status.
-        const isBad = token && BAD_TOKEN.some((code) => code === grpcStatus(error)?.code);
-        throw isBad ? badCursor(field) : error;
-      });
-    // Memos are not ours, and might be unreadable.
-    const found = (executions ?? []).map((raw) =>
-      executionInfoFromRaw(Object.assign(raw, { memo: null }), loadedDataConverter, raw, namespace),
-    );
-    const infos = await Promise.all(found);
+    const page = await listRuns(client, { query, pageSize, token }).catch((error: unknown) => {
+      // Temporal answers a forged token with either status.
+      const isBad = token && BAD_TOKEN.some((code) => code === grpcStatus(error)?.code);
+      throw isBad ? badCursor(field) : error;
+    });
+    const { runs: infos, token: next } = page;
     const superseded = await supersededRuns(client, infos.filter(isDoubtful));
     const runs = infos.filter(({ runId }) => !superseded.has(runId));
     const left = infos.filter(({ runId }) => superseded.has(runId));
-    return { runs, superseded: left, ...(nextPageToken?.length && { token: nextPageToken }) };
+    return { runs, superseded: left, ...(next && { token: next }) };
   });
+}
+
+/**
+ * Returns one page of a list as Temporal shows it; the last one has no token. Memos are left out:
+ * they are not ours, and one that is unreadable would hide all runs after it.
+ */
+export async function listRuns(
+  client: Client,
+  { query, pageSize, token }: { query: string; pageSize: number; token?: Uint8Array | undefined },
+): Promise<{ runs: WorkflowExecutionInfo[]; token?: Uint8Array }> {
+  const { namespace, loadedDataConverter } = client.options;
+  const request = { namespace, query, pageSize, nextPageToken: token };
+  const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions(request);
+  const runs = (executions ?? []).map((raw) =>
+    executionInfoFromRaw(Object.assign(raw, { memo: null }), loadedDataConverter, raw, namespace),
+  );
+  return { runs: await Promise.all(runs), ...(nextPageToken?.length && { token: nextPageToken }) };
 }
 
 /** Binds a cursor's content to its list. A damaged token would be an error of the server. */
@@ -88,7 +91,7 @@ const [MOST_IDS, MOST_RUNS] = [500, 1_000];
 
 /** Returns the runs that have a newer run of their id. Reconciliations never count. */
 export async function supersededRuns(
-  client: Pick<Client, 'workflow'>,
+  client: Client,
   runs: readonly WorkflowExecutionInfo[],
 ): Promise<ReadonlySet<string>> {
   const closed = runs.filter(({ type, closeTime }) => type !== RECONCILE_WORKFLOW && closeTime !== undefined);
@@ -99,30 +102,12 @@ export async function supersededRuns(
     ' AND ',
   );
   const newest = new Map<string, number>();
-  const { runs: later } = await firstPage(client, { query, pageSize: MOST_RUNS });
+  const { runs: later } = await listRuns(client, { query, pageSize: MOST_RUNS });
   for (const { workflowId, startTime } of later)
     newest.set(workflowId, Math.max(startTime.getTime(), newest.get(workflowId) ?? 0));
   const isSuperseded = ({ workflowId, startTime }: WorkflowExecutionInfo) =>
     (newest.get(workflowId) ?? 0) > startTime.getTime();
   return new Set(closed.filter(isSuperseded).map(({ runId }) => runId));
-}
-
-/** Returns a list's first page, up to the first unreadable workflow. `isWhole`: complete. */
-export async function firstPage(
-  { workflow }: Pick<Client, 'workflow'>,
-  options: ListOptions & { pageSize: number },
-): Promise<{ runs: WorkflowExecutionInfo[]; isWhole: boolean }> {
-  const runs: WorkflowExecutionInfo[] = [];
-  try {
-    for await (const info of workflow.list(options)) {
-      runs.push(info);
-      if (runs.length === options.pageSize) return { runs, isWhole: false };
-    }
-    return { runs, isWhole: true };
-  } catch (error) {
-    if (isGrpcServiceError(error) || error instanceof ServiceError) throw error;
-    return { runs, isWhole: false };
-  }
 }
 
 /** Yields all runs of a list. `wait` limits the read of each page: a long list takes its time. */

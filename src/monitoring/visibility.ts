@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { Gauge, type Registry } from 'prom-client';
-import { firstPage, supersededRuns } from '../client/pages.js';
+import { listRuns, supersededRuns } from '../client/pages.js';
 import { ATTENTION_CODES } from '../contract/attention.js';
 import { quoted, searchAttribute } from '../contract/names.js';
 import { OPEN_STATUSES } from '../contract/service-objects.js';
@@ -29,7 +29,7 @@ const IS_NOT_TERMINATED = `ExecutionStatus NOT IN ${TERMINATED}`;
 const OPEN = `(${OPEN_STATUSES.map(quoted).join(', ')})`;
 
 /** Counts what Temporal's list shows. A failed count keeps the last figure. */
-export function countVisible(client: Pick<Client, 'workflow'>, registry: Registry, refreshMs = REFRESH_MS): () => void {
+export function countVisible(client: Client, registry: Registry, refreshMs = REFRESH_MS): () => void {
   const gauges = gaugesIn(registry);
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -64,7 +64,7 @@ function gaugesIn(registry: Registry) {
   };
 }
 
-async function refresh(client: Pick<Client, 'workflow'>, gauges: Gauges): Promise<void> {
+async function refresh(client: Client, gauges: Gauges): Promise<void> {
   const now = Date.now();
   const count = async (...terms: string[]): Promise<number> => (await client.workflow.count(terms.join(' AND '))).count;
   const at = (ms: number): string => `'${new Date(now - ms).toISOString()}'`;
@@ -86,11 +86,11 @@ async function refresh(client: Pick<Client, 'workflow'>, gauges: Gauges): Promis
 /**
  * Counts waiting workflows by reason, also those that ended after `since`. 'other': no known code.
  */
-async function countAttention(client: Pick<Client, 'workflow'>, since: string): Promise<Map<string, number>> {
+async function countAttention(client: Client, since: string): Promise<Map<string, number>> {
   const isEnded = `(${IS_NOT_TERMINATED} AND CloseTime > ${since})`;
   const query = `${searchAttribute.needsAttention.name} = true AND (${IS_RUNNING} OR ${isEnded})`;
-  const { runs, isWhole } = await firstPage(client, { query, pageSize: MOST_READ });
-  const unread = isWhole ? 0 : (await client.workflow.count(query)).count - runs.length;
+  const { runs, token } = await listRuns(client, { query, pageSize: MOST_READ });
+  const unread = token === undefined ? 0 : (await client.workflow.count(query)).count - runs.length;
   const superseded = await supersededRuns(client, runs);
   const found = new Map<string, number>();
   const add = (reason: string, more: number): unknown => found.set(reason, (found.get(reason) ?? 0) + more);

@@ -1,6 +1,6 @@
 import { getClient, log } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
-import { firstPage } from '../../client/pages.js';
+import { listRuns } from '../../client/pages.js';
 import { acceptedIn } from '../../client/sent-earlier.js';
 import { startUnlessTaken } from '../../client/temporal-calls.js';
 import {
@@ -123,7 +123,7 @@ async function learnAccepted(client: Client, account: Account, waiting: Waiting,
     `StartTime < ${time(Date.now() - YOUNGEST * windowMs)}`,
     `${searchAttribute.orderStatus.name} NOT IN ('uncertain', 'parked', 'short', 'none', 'unresolved')`,
   ].join(' AND ');
-  const { runs } = await firstPage(client, { query, pageSize: MOST_READ });
+  const { runs } = await listRuns(client, { query, pageSize: MOST_READ });
   let found = 0;
   let isNew = false;
   for (const run of runs) {

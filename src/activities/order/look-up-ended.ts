@@ -1,5 +1,6 @@
 import { activityInfo, getClient } from '@temporalio/activity';
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { listRuns } from '../../client/pages.js';
 import { accountOfRun } from '../../client/sent-earlier.js';
 import { describeRun, type Standing, standingOf } from '../../client/standing.js';
 import { callTemporal } from '../../client/temporal-calls.js';
@@ -156,11 +157,11 @@ async function lastShown(
   const workflowId = afterEndWorkflowId(ended);
   const query = `WorkflowId = ${quoted(workflowId)} AND ExecutionStatus = 'Completed'`;
   return callTemporal(client, async () => {
-    for await (const { runId, closeTime } of client.workflow.list({ query, pageSize: 1 })) {
-      if (run?.closeTime && closeTime && closeTime < run.closeTime) return undefined;
-      const result = client.workflow.getHandle<() => Promise<AfterEndResult>>(workflowId, runId).result();
-      return (await unlessUnreadable(result))?.shown;
-    }
-    return undefined;
+    const { runs } = await listRuns(client, { query, pageSize: 1 });
+    const [last] = runs;
+    const isEarlier = run?.closeTime && last?.closeTime && last.closeTime < run.closeTime;
+    if (!last || isEarlier) return undefined;
+    const result = client.workflow.getHandle<() => Promise<AfterEndResult>>(workflowId, last.runId).result();
+    return (await unlessUnreadable(result))?.shown;
   });
 }

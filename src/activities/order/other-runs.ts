@@ -1,6 +1,7 @@
 import { activityInfo, getClient } from '@temporalio/activity';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { PayloadDecryptionError } from '../../client/errors.js';
+import { listRuns } from '../../client/pages.js';
 import { uuidsOfRun } from '../../client/sent-earlier.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import { afterEndWorkflowId, parseAfterEndWorkflowId, quoted, searchAttribute } from '../../contract/names.js';
@@ -22,14 +23,12 @@ export async function ordersOfOtherRuns(workflowIds: readonly string[]): Promise
   const { runId: ownRunId } = activityInfo().workflowExecution ?? {};
   return callTemporal(client, async () => {
     const named = new Map<string, 'shown' | 'called back'>();
-    let count = 0;
-    for await (const run of client.workflow.list({ query })) {
+    const { runs } = await listRuns(client, { query, pageSize: MOST_RUNS });
+    for (const run of runs) {
       if (run.runId === ownRunId) continue;
       const { shown, calledBack } = await namedBy(client, run);
       if (calledBack !== undefined && !named.has(calledBack)) named.set(calledBack, 'called back');
       for (const uuid of shown) named.set(uuid, 'shown');
-      count += 1;
-      if (count === MOST_RUNS) break;
     }
     return named;
   });

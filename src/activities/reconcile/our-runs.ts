@@ -1,6 +1,7 @@
 import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
 import { NoWorkerError, UnknownIdError } from '../../client/errors.js';
 import { OrderHandle } from '../../client/order-handle.js';
+import { allRuns } from '../../client/pages.js';
 import { describeRun, isStuck, readEnd, type Standing, standingOfRun } from '../../client/standing.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import {
@@ -55,7 +56,7 @@ export async function* ourRuns(
     `StartTime >= ${time(fromMs)}`,
     `StartTime < ${time(toMs)}`,
   ].join(' AND ');
-  for await (const info of client.workflow.list({ query, pageSize: 1000 })) {
+  for await (const info of allRuns(client, query)) {
     const run = toRun(info);
     if (run) yield run;
   }
@@ -67,13 +68,11 @@ export async function newestRuns(client: Client, workflowIds: readonly string[])
   const names = [...new Set(workflowIds)].map(quoted);
   for (let at = 0; at < names.length; at += IDS_AT_ONCE) {
     const query = `WorkflowId IN (${names.slice(at, at + IDS_AT_ONCE).join(', ')})`;
-    await callTemporal(client, async () => {
-      for await (const info of client.workflow.list({ query, pageSize: 1000 })) {
-        const run = toRun(info);
-        const known = run && runs.get(run.workflowId);
-        if (run && !(known && known.startedAtMs > run.startedAtMs)) runs.set(run.workflowId, run);
-      }
-    });
+    for await (const info of allRuns(client, query)) {
+      const run = toRun(info);
+      const known = run && runs.get(run.workflowId);
+      if (run && !(known && known.startedAtMs > run.startedAtMs)) runs.set(run.workflowId, run);
+    }
   }
   return runs;
 }

@@ -1,6 +1,7 @@
 import { activityInfo, getClient, heartbeat } from '@temporalio/activity';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { resultOfRun } from '../../client/history.js';
+import { listRuns } from '../../client/pages.js';
 import type { ReconcileWorkflow } from '../../client/reconcile.js';
 import { whyUnreadable } from '../../client/standing.js';
 import { callTemporal } from '../../client/temporal-calls.js';
@@ -90,14 +91,13 @@ async function carriedBalances(client: Client, account: string, beforeMs: number
     "ExecutionStatus = 'Completed'",
     `CloseTime <= '${new Date(beforeMs).toISOString()}'`,
   ].join(' AND ');
-  let looked = 0;
   // Temporal lists the run that closed last first.
-  for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: RUNS_LOOKED_AT })) {
+  const { runs } = await callTemporal(client, () => listRuns(client, { query, pageSize: RUNS_LOOKED_AT }));
+  for (const { workflowId, runId } of runs) {
     const left = await callTemporal(client, () => resultOfRun<ReconcileWorkflow>(client, workflowId, runId)).catch(
       ifGone,
     );
-    looked += 1;
-    if (left?.balances || looked >= RUNS_LOOKED_AT) return left?.balances ?? [];
+    if (left?.balances) return left.balances;
   }
   return [];
 }

@@ -7,8 +7,8 @@ import { maskWallets } from '../../contract/wallets.js';
 import { refuseUnknown } from '../bounded.js';
 import { InvalidInputError } from '../errors.js';
 import { toEntry } from '../list-orders.js';
+import { allRuns } from '../pages.js';
 import { askAboutFiles } from '../service-calls.js';
-import { callTemporal } from '../temporal-calls.js';
 
 /** Row of a batch (from 1) and its order's state in Temporal, up to a few seconds old. */
 export interface BatchRowEntry extends RowId {
@@ -81,11 +81,9 @@ export async function newestRuns(client: Client, ids: readonly string[]): Promis
   const newest = new Map<string, WorkflowExecutionInfo>();
   if (ids.length === 0) return newest;
   const query = `WorkflowId IN (${ids.map(quoted).join(', ')})`;
-  await callTemporal(client, async () => {
-    for await (const run of client.workflow.list({ query, pageSize: 1_000 })) {
-      const known = newest.get(run.workflowId);
-      if (!known || known.startTime < run.startTime) newest.set(run.workflowId, run);
-    }
-  });
+  for await (const run of allRuns(client, query)) {
+    const known = newest.get(run.workflowId);
+    if (!known || known.startTime < run.startTime) newest.set(run.workflowId, run);
+  }
   return newest;
 }
