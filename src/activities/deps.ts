@@ -30,6 +30,8 @@ export interface Account extends UsedAccount {
   canary?: Canary;
   /** Absent before an order waits for a later one. */
   firstSends?: FirstSendsByCanary;
+  /** Last turns of questions of orders in doubt (performance.now). */
+  questionsAtMs?: { acceptance: number; reading: number };
   /** Workflows that were told that the service refuses the key. Absent before the first refusal. */
   keyRefusals?: KeyRefusals;
   /** Absent before the first create. */

@@ -1,6 +1,6 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { type EndedHeld, mayHaveSent } from '../contract/failures.js';
-import type { CreateOrderInput, DuplicateOrders } from '../contract/order/activities.js';
+import { type CreateOrderInput, type DuplicateOrders, maySend } from '../contract/order/activities.js';
 import type { RunOptions } from '../contract/order/input-and-result.js';
 import type { SentTo } from '../contract/order/sent-to.js';
 import type { Order } from '../contract/service-objects.js';
@@ -58,20 +58,33 @@ export async function accountOfRun(client: Client, run: Run): Promise<SentTo | u
 
 /**
  * Returns what the worker of a run's last create publishes of its account, even if it died at once.
- * Answered creates name their account themselves, and those without permission send nothing.
+ * Creates whose answer names their account are left out, and those that may not send.
  */
 export async function publishedAtCreate(client: Client, run: Run): Promise<string | undefined> {
   const { events, byId } = await eventsOf(client, run);
-  const answered = new Set(
-    events.map(({ activityTaskCompletedEventAttributes: done }) => `${done?.scheduledEventId ?? ''}`),
+  const results = new Map(
+    events.flatMap(({ activityTaskCompletedEventAttributes: done }) =>
+      done ? [[`${done.scheduledEventId}`, done]] : [],
+    ),
   );
-  const started = events.flatMap(({ activityTaskStartedEventAttributes: taken }) => taken ?? []);
-  for (const { scheduledEventId, identity } of started.reverse()) {
+  // A reset copies the events of the run before.
+  let ranIn = run.runId;
+  for (const {
+    activityTaskStartedEventAttributes: taken,
+    workflowTaskFailedEventAttributes: failed,
+  } of events.reverse()) {
+    ranIn = failed?.baseRunId || ranIn;
+    if (!taken) continue;
+    const { scheduledEventId, identity } = taken;
     const scheduled = byId.get(`${scheduledEventId}`)?.activityTaskScheduledEventAttributes;
-    if (scheduled?.activityType?.name !== CREATE_ACTIVITY || answered.has(`${scheduledEventId}`)) continue;
+    if (scheduled?.activityType?.name !== CREATE_ACTIVITY) continue;
     const context = ofActivity(client, run.workflowId, scheduled.activityId);
-    const input: Partial<CreateOrderInput> = Object(await decodeFirst(client, scheduled.input, context));
-    if (input.permission !== 'none') return publishedBy(identity ?? '')?.account;
+    const answer = await decodeFirst(client, results.get(`${scheduledEventId}`)?.result, context).catch(
+      () => undefined,
+    );
+    const input = await decodeFirst<CreateOrderInput>(client, scheduled.input, context).catch(() => undefined);
+    if (whereIn([answer]).sentTo || (input && !maySend(input, ranIn))) continue;
+    return publishedBy(identity ?? '')?.account;
   }
   return undefined;
 }

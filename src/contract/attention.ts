@@ -1,4 +1,5 @@
 import { maskWords } from './masking.js';
+import { hasFormOf } from './names.js';
 import type { DecideAction, DecisionChoice, DecisionRecord } from './order/messages.js';
 import type { Order } from './service-objects.js';
 
@@ -20,9 +21,18 @@ export const CONTINUES = `${NOT_AGAIN}: this order continues by itself.`;
 /** Effect of the button of the Temporal UI on an order that may be unsent. */
 export const REQUEST_CANCELLATION =
   '*Request Cancellation* (a button of the Temporal UI) ends this order as `OrderCancelled` if nothing was sent. If something was sent, the order is followed to its end, and nothing more is sent without a decision.';
-/** Advice for several orders in doubt of one account. `others`: how many more wait. */
-export const decideOne = (others: number): string =>
-  `Decide one of the orders with uncertain-create that may be sent again: the other ${others} follow by themselves once the service shows it.`;
+/**
+ * Returns the advice for orders in doubt of one account: which one to decide first, since most
+ * others follow it; undefined if none follows any.
+ */
+export function decideOne(orderIds: readonly string[]): string | undefined {
+  const followers = orderIds.map((id) => orderIds.filter((other) => other !== id && hasFormOf(id, other)).length);
+  const most = Math.max(0, ...followers);
+  if (most === 0) return undefined;
+  const left = orderIds.length - 1 - most;
+  const others = left > 0 ? `; the other ${left} have ids of another form and need decisions of their own` : '';
+  return `Decide ${orderIds[followers.indexOf(most)]} first, if it may be sent again: ${most} more follow by themselves once the service shows it${others}.`;
+}
 /** Advice for orders that send nothing while a person is asked. */
 const OR_WAIT = 'If you cannot find out now, wait: nothing is sent without a decision.';
 

@@ -181,6 +181,17 @@ export function isFormOfId(shown: string, orderId: string): boolean {
   return stored === ours || (shown.length >= MIN_CUT_LENGTH && ours?.startsWith(stored ?? '') === true);
 }
 
+/** Kinds of characters and numbers that a service may store in another form. */
+const KINDS: { test(id: string): boolean }[] = [
+  ...[/[A-Z]/, /[a-z]/, /\./, /_/, /:/, /-/, /^0\d*(?:\.\d+)?$/, /^\d+$/, /^\d+\.\d+$/],
+  // Numbers that a floating-point number changes: too long, or written otherwise.
+  { test: (id) => /^\d+(?:\.\d*)?(?:e\d+)?$/i.test(id) && String(Number(id)) !== id },
+];
+
+/** Returns true if a service that keeps `shown` unchanged also keeps `orderId` unchanged. */
+export const hasFormOf = (shown: string, orderId: string): boolean =>
+  shown.length >= orderId.length && KINDS.every((kind) => kind.test(shown) || !kind.test(orderId));
+
 export function parseOrderWorkflowId(workflowId: string): { account: string; orderId: string } | undefined {
   const match = /^order:([a-z0-9-]{1,32}):(.+)$/.exec(workflowId);
   return match?.[1] && match[2] ? { account: match[1], orderId: match[2] } : undefined;

@@ -107,6 +107,8 @@ function planText(plan: DecideAllPlan, input: DecideAllInput, columns?: number):
     `${orderId}${parseReceivedWorkflowId(workflowId) ? ' (received)' : ''}`,
     amount,
   ]);
+  const isResend = action === 'resend' && code === 'uncertain-create';
+  const advice = isResend ? decideOne(orders.map(({ orderId }) => orderId)) : undefined;
   const sums = Object.entries(amounts).map(([currency, amount]) => `${amount} ${currency}`);
   return [
     named([
@@ -117,7 +119,7 @@ function planText(plan: DecideAllPlan, input: DecideAllInput, columns?: number):
       ['no amount', withoutAmount > 0 ? `${withoutAmount} orders` : ''],
     ]),
     ...(rows.length > 0 ? [headed(['since', 'order', 'amount'], rows, columns)] : []),
-    ...(action === 'resend' && orders.length > 1 && code === 'uncertain-create' ? [decideOne(orders.length - 1)] : []),
+    ...(advice ? [advice] : []),
     ...(plan.left.length > 0 ? [`left out, ${plan.left.length} orders:`, ...left(plan.left)] : []),
     ...(orders.length > 0 ? [named([['digest', digest]])] : []),
   ].join('\n');

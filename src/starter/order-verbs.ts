@@ -172,8 +172,9 @@ function inDoubt(found: readonly OrderListEntry[]): string[] {
   const doubts = found.filter(({ attention }) => attention?.code === 'uncertain-create');
   const accounts = [...new Set(doubts.map(({ account }) => account))];
   return accounts.flatMap((account) => {
-    const others = doubts.filter((one) => one.account === account).length - 1;
-    return others > 0 ? [`account ${account}: ${decideOne(others)}`] : [];
+    const ids = doubts.filter((one) => one.account === account).map(({ orderId }) => orderId);
+    const advice = decideOne(ids);
+    return advice ? [`account ${account}: ${advice}`] : [];
   });
 }
 

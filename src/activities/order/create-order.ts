@@ -6,6 +6,7 @@ import {
   type CreateAnswer,
   type CreateOrderInput,
   type CreateVerdict,
+  maySend,
   visibleAfterMs,
 } from '../../contract/order/activities.js';
 import type { RunInput } from '../../contract/order/input-and-result.js';
@@ -227,10 +228,9 @@ const probeBefore = (account: Account, attempt: CreateOrderInput, request: Creat
     : probe(account.service, attempt.type, request);
 
 /** Returns why nothing may be sent, after the workflow's decision in `next-action.ts`. */
-function sendGate({ permission, firstExecutionRunId, provenIn }: CreateOrderInput): CreateVerdict | undefined {
-  if (permission === 'none') return { kind: 'uncertain', reason: 'an earlier create is not proven absent' };
-  const permittedIn = permission === 'first' ? firstExecutionRunId : (provenIn ?? runId());
-  if (permittedIn === runId()) return undefined;
+function sendGate(attempt: CreateOrderInput): CreateVerdict | undefined {
+  if (attempt.permission === 'none') return { kind: 'uncertain', reason: 'an earlier create is not proven absent' };
+  if (maySend(attempt, runId())) return undefined;
   // The run before the reset may have a create in flight that no probe shows yet.
   return { kind: 'uncertain', reason: 'the workflow was reset', reset: true };
 }

@@ -8,6 +8,7 @@ import {
   canaryWorkflowId,
   fundsLineWorkflowId,
   GO_FIRST_SIGNAL,
+  hasFormOf,
   isFormOfId,
   ORDERS_TASK_QUEUE,
   quoted,
@@ -18,7 +19,7 @@ import type { CanaryInput } from '../../contract/order/canary.js';
 import { FOLLOW_UP_TYPES, ORDER_TYPES, type OrderType, workflowTypeOf } from '../../contract/order/types.js';
 import type { canary } from '../../workflows/create/canary.js';
 import type { Account } from '../deps.js';
-import { depositsCount, hasFormOf, LATER_BY, YOUNGEST } from './witnesses.js';
+import { depositsCount, LATER_BY, YOUNGEST } from './witnesses.js';
 
 /** Shortest interval, in ms. Windows are that short in tests only. */
 const SHORTEST_MS = 500;
@@ -26,14 +27,28 @@ const SHORTEST_MS = 500;
 const partOf = ({ settleWindowMs: { atOnce } }: Pace, parts: number, mostMs: number): number =>
   Math.min(mostMs, Math.max(SHORTEST_MS, atOnce / parts));
 
+type AskedFor = 'acceptance' | 'reading';
+
 /**
  * Returns how often an order in doubt checks whether a later order was accepted (costs no request),
  * and how often it reads whether the service shows that order.
  */
-export const betweenMs = (pace: Pace): Record<'acceptance' | 'reading', number> => ({
+const betweenMs = (pace: Pace): Record<AskedFor, number> => ({
   acceptance: partOf(pace, 20, 10_000),
   reading: partOf(pace, 10, 60_000),
 });
+
+/** Questions a second of an account's orders in doubt: many of them ask less often. */
+const QUESTIONS_A_SECOND = 20;
+
+/** Returns when an order in doubt asks again, in ms: each has a turn of its own. */
+export function untilAskedAgainMs(account: Pick<Account, 'questionsAtMs'>, kind: AskedFor, pace: Pace): number {
+  const nowMs = performance.now();
+  account.questionsAtMs ??= { acceptance: 0, reading: 0 };
+  const turnMs = account.questionsAtMs[kind] + 1_000 / QUESTIONS_A_SECOND;
+  account.questionsAtMs[kind] = Math.max(nowMs + betweenMs(pace)[kind], turnMs);
+  return account.questionsAtMs[kind] - nowMs;
+}
 
 /** Orders of an account that wait for a later one. Times: performance.now, but for `fromMs`. */
 interface FirstSends {

@@ -1,5 +1,5 @@
 import { activityInfo } from '@temporalio/activity';
-import { isFormOfId } from '../../contract/names.js';
+import { hasFormOf, isFormOfId } from '../../contract/names.js';
 import {
   type ElsewhereAnswer,
   type LookUpAnswer,
@@ -18,12 +18,12 @@ import { comeBackIn, invalidOrder, noReading, retryOrTell } from '../failures.js
 import { countAdopted } from '../policy/ask.js';
 import { protectionsIn, tooSoonAfterRestore } from '../protections.js';
 import { patience } from './gathering.js';
-import { betweenMs, letSomebodyGoFirst } from './go-first.js';
+import { letSomebodyGoFirst, untilAskedAgainMs } from './go-first.js';
 import { aboveLimits, capsFor } from './limits.js';
 import { ordersOfOtherRuns } from './other-runs.js';
 import { foundOrder, readByOrderId, withoutChanges } from './probe.js';
 import { circumstancesOf, elsewhereOf, failedElsewhere, isOtherEndpoint, otherAtCreate } from './sent-to.js';
-import { hasFormOf, type LaterWitness } from './witnesses.js';
+import type { LaterWitness } from './witnesses.js';
 
 /** Makes one signed look-up. The server repeats everything but a clear reading, without history. */
 export function lookUpOrderActivity(deps: ActivityDeps) {
@@ -38,7 +38,7 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
     try {
       const tooSoon = await tooSoonAfterRestore(deps, account, input.type);
       const reading = await read(account, input, later, pace);
-      if (isAwaiting && !isAwaited(reading)) throw comeBackIn(betweenMs(pace).reading, NONE_LATER);
+      if (isAwaiting && !isAwaited(reading)) throw comeBackIn(untilAskedAgainMs(account, 'reading', pace), NONE_LATER);
       if (reading.kind === 'elsewhere') return reading;
       await countNew(deps, account, { ...input, tooSoon }, reading);
       const readAtMs = await now();
@@ -84,7 +84,9 @@ async function awaitsAccepted(
   const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
   // A worker that was killed only delays it: the next one looks for later orders first.
   const isOver = currentAttemptScheduledTimestampMs - scheduledTimestampMs >= (isKnown ? 2 : 1) * forMs;
-  if (isNew || (later.length === 0 && !isOver)) throw comeBackIn(betweenMs(pace).acceptance, NONE_LATER);
+  if (isNew || (later.length === 0 && !isOver)) {
+    throw comeBackIn(untilAskedAgainMs(account, 'acceptance', pace), NONE_LATER);
+  }
   return !isOver;
 }
 
@@ -196,13 +198,18 @@ async function readNamed(
   if (reading.kind !== 'absent' || !reading.control || !input.asksOtherRuns) return reading;
   const { othersFail } = reading.control;
   const named = await ordersOfOtherRuns([activityInfo().workflowExecution?.workflowId ?? '']);
-  for (const uuid of named.keys()) {
+  for (const uuid of named.shown) {
     const shown = await readByUuid(account, input, uuid);
     if (shown.kind === 'found') return shown;
   }
-  const ways = [...named.values()];
-  if (ways.includes('shown')) return { ...reading, control: { whole: false, ...(othersFail && { othersFail }) } };
-  return { ...reading, ...(ways.length > 0 && { calledBack: true }) };
+  for (const uuid of named.calledBack) {
+    // Anybody's order may be named, and the service may refuse what is no uuid of its.
+    const shown = await readByUuid(account, input, uuid).catch(() => undefined);
+    if (shown?.kind === 'found' && isFormOfId(shown.order.user_order_id, input.request.order_id)) return shown;
+  }
+  const calledBack = named.calledBack.size > 0 && ({ calledBack: true } as const);
+  if (named.shown.size === 0 && !named.isCut) return { ...reading, ...calledBack };
+  return { ...reading, control: { whole: false, ...(othersFail && { othersFail }) }, ...calledBack };
 }
 
 /** Reads a known order, in a group if many are due. Only seeing it again counts. */

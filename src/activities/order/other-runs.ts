@@ -5,42 +5,57 @@ import { listRuns } from '../../client/pages.js';
 import { uuidsOfRun } from '../../client/sent-earlier.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import { afterEndWorkflowId, parseAfterEndWorkflowId, quoted, searchAttribute } from '../../contract/names.js';
+import { ORDER_TYPES, workflowTypeOf } from '../../contract/order/types.js';
 
-/** Maximum number of runs to read. An order is rarely started again. */
+/** Maximum number of runs to read of each kind. An order is rarely started again. */
 const MOST_RUNS = 20;
 
-/** Orders of other runs, by uuid: the service showed them, or only a callback named them. */
-export type NamedOrders = ReadonlyMap<string, 'shown' | 'called back'>;
+/** Maximum number of uuids that callbacks named: who holds a callback URL may name any. */
+const MOST_CALLED_BACK = 3;
+
+/** Uuids of orders of other runs. `isCut`: there are more runs than were read. */
+export interface NamedOrders {
+  /** By the service. */
+  shown: ReadonlySet<string>;
+  /** By a callback alone, newest first. */
+  calledBack: ReadonlySet<string>;
+  isCut: boolean;
+}
 
 /**
- * Returns the orders that the service showed to other runs of these orders, or named in callbacks
- * after their end. Temporal shows them until its retention.
+ * Returns the orders that the service showed to other runs of these orders, or that callbacks after
+ * their end named. Temporal shows them until its retention.
  */
 export async function ordersOfOtherRuns(workflowIds: readonly string[]): Promise<NamedOrders> {
   const client = getClient();
-  const ids = workflowIds.flatMap((id) => [id, afterEndWorkflowId(id)]);
-  const query = `WorkflowId IN (${ids.map(quoted).join(', ')})`;
-  const { runId: ownRunId } = activityInfo().workflowExecution ?? {};
+  const list = (query: string, pageSize = MOST_RUNS) => listRuns(client, { query, pageSize });
+  const types = ORDER_TYPES.map((type) => quoted(workflowTypeOf(type))).join(', ');
+  const ended = idsIn(workflowIds.map(afterEndWorkflowId));
   return callTemporal(client, async () => {
-    const named = new Map<string, 'shown' | 'called back'>();
-    const { runs } = await listRuns(client, { query, pageSize: MOST_RUNS });
-    for (const run of runs) {
-      if (run.runId === ownRunId) continue;
-      const { shown, calledBack } = await namedBy(client, run);
-      if (calledBack !== undefined && !named.has(calledBack)) named.set(calledBack, 'called back');
-      for (const uuid of shown) named.set(uuid, 'shown');
+    const [own, asked, called] = await Promise.all([
+      list(`${idsIn(workflowIds)} AND WorkflowType IN (${types})`),
+      // Those that were shown an order asked a person. Callbacks alone add none of these.
+      list(`${ended} AND ${searchAttribute.attentionSince.name} IS NOT NULL`),
+      list(`${ended} AND ${searchAttribute.orderUuid.name} IS NOT NULL`, MOST_CALLED_BACK),
+    ]);
+    const { runId: ownRunId } = activityInfo().workflowExecution ?? {};
+    const shown = new Set<string>();
+    for (const run of [...own.runs.filter(({ runId }) => runId !== ownRunId), ...asked.runs]) {
+      for (const uuid of await shownIn(client, run)) shown.add(uuid);
     }
-    return named;
+    const uuids = called.runs.flatMap(({ typedSearchAttributes: known }) => known.get(searchAttribute.orderUuid) ?? []);
+    const calledBack = new Set(uuids.filter((uuid) => !shown.has(uuid)));
+    return { shown, calledBack, isCut: own.token !== undefined || asked.token !== undefined };
   });
 }
 
-/** Look-ups after an end have the uuid that a callback named. */
-async function namedBy(client: Client, { workflowId, runId, typedSearchAttributes }: WorkflowExecutionInfo) {
+const idsIn = (workflowIds: readonly string[]): string => `WorkflowId IN (${workflowIds.map(quoted).join(', ')})`;
+
+/** In an order's own run, the attribute is the service's word, after its end a callback's. */
+async function shownIn(client: Client, { workflowId, runId, typedSearchAttributes }: WorkflowExecutionInfo) {
   const uuid = typedSearchAttributes.get(searchAttribute.orderUuid);
-  const isAfterEnd = parseAfterEndWorkflowId(workflowId) !== undefined;
-  if (uuid !== undefined && !isAfterEnd) return { shown: [uuid] };
-  const shown = (await unlessUnreadable(uuidsOfRun(client, { workflowId, runId }))) ?? [];
-  return { shown, calledBack: uuid };
+  if (uuid !== undefined && parseAfterEndWorkflowId(workflowId) === undefined) return [uuid];
+  return (await unlessUnreadable(uuidsOfRun(client, { workflowId, runId }))) ?? [];
 }
 
 /** Returns undefined for values that are encrypted with a missing key. */

@@ -73,7 +73,7 @@ async function namedAfterEnd(
   if (unseen.length === 0) return [];
   const named = await ordersOfOtherRuns(unseen.map((id) => orderWorkflowId(name, id)));
   const shown = followUpBases.map(({ order_uuid }) => order_uuid);
-  return [...named.keys()]
+  return [...named.shown, ...named.calledBack]
     .filter((uuid) => !shown.includes(uuid))
     .map((uuid) => `a callback named order ${uuid} for ${unseen.join(' or ')}, which ended without an order`);
 }

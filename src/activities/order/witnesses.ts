@@ -1,4 +1,4 @@
-import { CANARY_REFERENCE, isFormOfId } from '../../contract/names.js';
+import { CANARY_REFERENCE, hasFormOf, isFormOfId } from '../../contract/names.js';
 import type { CreateOrderInput } from '../../contract/order/activities.js';
 import type { Witness } from '../../contract/order/sent-to.js';
 import { factsOf, isOrderType, type OrderType } from '../../contract/order/types.js';
@@ -163,14 +163,3 @@ export interface LaterWitness extends Witness {
 }
 
 const shown = ({ order_id, order_uuid }: Accepted): Witness => ({ order_id, order_uuid });
-
-/** Kinds of characters and numbers that a service may store in another form. */
-const KINDS: { test(id: string): boolean }[] = [
-  ...[/[A-Z]/, /[a-z]/, /\./, /_/, /:/, /-/, /^0\d*(?:\.\d+)?$/, /^\d+$/, /^\d+\.\d+$/],
-  // Numbers that a floating-point number changes: too long, or written otherwise.
-  { test: (id) => /^\d+(?:\.\d*)?(?:e\d+)?$/i.test(id) && String(Number(id)) !== id },
-];
-
-/** Returns true if a service that keeps `shown` unchanged also keeps `orderId` unchanged. */
-export const hasFormOf = (shown: string, orderId: string): boolean =>
-  shown.length >= orderId.length && KINDS.every((kind) => kind.test(shown) || !kind.test(orderId));

@@ -184,6 +184,10 @@ export type LookUpAnswer = Partial<Circumstances> & LookUpReading & { readAtMs: 
 /** Answer without a reading: the worker may ask another account. Given once for each reason. */
 export type ElsewhereAnswer = { kind: 'elsewhere' } & Elsewhere;
 
+/** Returns true if that run may send by this input. After a reset, a run may not. */
+export const maySend = ({ permission, firstExecutionRunId, provenIn }: CreateOrderInput, runId?: string): boolean =>
+  permission !== 'none' && (permission === 'first' ? firstExecutionRunId : (provenIn ?? runId)) === runId;
+
 export interface PollInput {
   account: string;
   orderId: string;

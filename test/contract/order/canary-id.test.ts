@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hasFormOf } from '../../../src/activities/order/witnesses.js';
-import { isFormOfId, ORDER_ID_FORMAT } from '../../../src/contract/names.js';
+import { hasFormOf, isFormOfId, ORDER_ID_FORMAT } from '../../../src/contract/names.js';
 import { canaryId } from '../../../src/contract/order/canary.js';
 
 const NOW_MS = Date.parse('2026-11-29T03:00:00Z');

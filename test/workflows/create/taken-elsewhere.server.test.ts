@@ -8,41 +8,53 @@ import { digestOfJson, publishingIdentity } from '../../../src/temporal/publishe
 import { resetTo, resettableEvents, runOf } from '../../reliability/reset.fixture.js';
 import { orderInput } from '../../support/inputs.js';
 import { accountWith, newOrderId } from '../../support/lab.js';
-import { attentionSays, executedAtBoth, openTwoAccounts, orderRequests, PLACES } from './two-accounts.fixture.js';
+import {
+  attentionSays,
+  executedAtBoth,
+  openTwoAccounts,
+  orderRequests,
+  PLACES,
+  type Place,
+  type TwoAccounts,
+} from './two-accounts.fixture.js';
 
 const SETTLE_MS = 2_500;
 
-/** Digest of the first place, as its workers publish it. */
-const digestOfFirst = ({ lab, urlOf }: Awaited<ReturnType<typeof openTwoAccounts>>): string => {
+/** Takes a create as a worker of that place does. */
+function takeCreate({ lab, urlOf }: TwoAccounts, place: Place) {
   const [, account] = [...lab.config.accounts][0] ?? [];
   if (!account) throw new Error('no account');
-  const { apiKey } = PLACES.first;
-  return digestOfJson(pinOfConfig({ ...account, baseUrl: urlOf(PLACES.first), apiKey: new Secret(apiKey) }).id);
-};
-
-test('a create that was sent, and of which Temporal lost all that its worker wrote, is looked up at that account only', async () => {
-  const accounts = await openTwoAccounts(SETTLE_MS);
-  const { lab, other, workAt } = accounts;
   const { client, namespace } = lab.temporal;
-  await lab.startWorkers(accountWith(lab, { name: 'another' }));
-  const input = orderInput('withdraw', newOrderId('taken'), { marker: 'duplicate=c' });
-  const handle = await lab.orders.start('withdraw', input);
+  const { id } = pinOfConfig({ ...account, baseUrl: urlOf(place), apiKey: new Secret(place.apiKey) });
   const windows: [number, number, number] = [SETTLE_MS, SETTLE_MS, 0];
-  await client.withDeadline(Date.now() + 60_000, () =>
+  return client.withDeadline(Date.now() + 60_000, () =>
     client.workflowService.pollActivityTaskQueue({
       namespace,
       taskQueue: { name: createTaskQueue(DEFAULT_ACCOUNT) },
-      identity: publishingIdentity('dead', { windows, account: digestOfFirst(accounts) }),
+      identity: publishingIdentity('dead', { windows, account: digestOfJson(id) }),
     }),
   );
-  await (await serviceOf(lab.sandbox)).createOrder('withdraw', input.order);
-  await client.workflowService.updateActivityOptions({
-    namespace,
-    execution: { workflowId: handle.workflowId },
+}
+
+/** Only to make tests short: the attempt of a worker that died times out. */
+const timeOutCreate = ({ lab: { temporal } }: TwoAccounts, workflowId: string) =>
+  temporal.client.workflowService.updateActivityOptions({
+    namespace: temporal.namespace,
+    execution: { workflowId },
     type: 'createOrder',
     activityOptions: { startToCloseTimeout: msToTs('1 second') },
     updateMask: { paths: ['start_to_close_timeout'] },
   });
+
+test('a create that was sent, and of which Temporal lost all that its worker wrote, is looked up at that account only', async () => {
+  const accounts = await openTwoAccounts(SETTLE_MS);
+  const { lab, other, workAt } = accounts;
+  await lab.startWorkers(accountWith(lab, { name: 'another' }));
+  const input = orderInput('withdraw', newOrderId('taken'), { marker: 'duplicate=c' });
+  const handle = await lab.orders.start('withdraw', input);
+  await takeCreate(accounts, PLACES.first);
+  await (await serviceOf(lab.sandbox)).createOrder('withdraw', input.order);
+  await timeOutCreate(accounts, handle.workflowId);
   await vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 60_000, interval: 100 });
 
   await workAt(PLACES.otherKey);
@@ -72,4 +84,40 @@ test('a create without permission, which a reset asked another account for, is n
   await workAt(PLACES.first);
   expect(await handle.created({ timeoutMs: 90_000 })).toMatchObject({ order_uuid });
   expect(executedAtBoth(accounts, handle.orderId)).toEqual([1, 0]);
+});
+
+test('a create that was sent, and answered by somebody who names no account, is looked up at its own account only', async () => {
+  const accounts = await openTwoAccounts(SETTLE_MS);
+  const { lab, other, workAt } = accounts;
+  await lab.startWorkers(accountWith(lab, { name: 'another' }));
+  const input = orderInput('withdraw', newOrderId('junk'), { marker: 'duplicate=c' });
+  const handle = await lab.orders.start('withdraw', input);
+  const { activityId } = await takeCreate(accounts, PLACES.first);
+  await (await serviceOf(lab.sandbox)).createOrder('withdraw', input.order);
+  const { client, namespace } = lab.temporal;
+  await client.workflowService.respondActivityTaskCompletedById({
+    ...{ namespace, workflowId: handle.workflowId, activityId },
+    result: { payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('{}') }] },
+  });
+  await workAt(PLACES.otherKey);
+  await attentionSays(handle, /was sent to another account/);
+  expect(orderRequests(other)).toEqual([]);
+});
+
+test('a create of a reset run, which cannot send and whose worker died at another account, is no send to it', async () => {
+  const accounts = await openTwoAccounts(SETTLE_MS);
+  const { lab, workAt } = accounts;
+  await workAt(PLACES.first);
+  const input = orderInput('withdraw', newOrderId('reset'), { marker: 'callback=drop after_ms=60000' });
+  const handle = await lab.orders.start('withdraw', input);
+  const { order_uuid } = await handle.created();
+  const run = await runOf(lab, handle);
+  await lab.stopWorkers();
+  await resetTo(lab, run, (await resettableEvents(lab, run))[0] ?? '');
+  await lab.startWorkers(accountWith(lab, { name: 'another' }));
+  await takeCreate(accounts, PLACES.otherKey);
+  await timeOutCreate(accounts, handle.workflowId);
+  await vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 60_000, interval: 100 });
+  await workAt(PLACES.first);
+  expect(await handle.created({ timeoutMs: 90_000 })).toMatchObject({ order_uuid });
 });

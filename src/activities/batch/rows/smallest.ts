@@ -1,7 +1,7 @@
 import type { BatchRow } from '../../../batch-files/source.js';
 import type { AmountsByCurrency, BatchProgress } from '../../../contract/batch/batch.js';
 import { decimal, decimalOrZero, divide } from '../../../contract/money.js';
-import { hasFormOf } from '../../order/witnesses.js';
+import { hasFormOf } from '../../../contract/names.js';
 import { asksForMoney } from './count.js';
 
 /**
