@@ -35,7 +35,7 @@ export async function ordersOfOtherRuns(workflowIds: readonly string[]): Promise
     const [own, asked, called] = await Promise.all([
       list(`${idsIn(workflowIds)} AND WorkflowType IN (${types})`),
       // Those that were shown an order asked a person. Callbacks alone add none of these.
-      list(`${ended} AND ${searchAttribute.attentionSince.name} IS NOT NULL`),
+      list(`${ended} AND ${searchAttribute.needsAttention.name} IS NOT NULL`),
       list(`${ended} AND ${searchAttribute.orderUuid.name} IS NOT NULL`, MOST_CALLED_BACK),
     ]);
     const { runId: ownRunId } = activityInfo().workflowExecution ?? {};

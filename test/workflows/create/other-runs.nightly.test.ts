@@ -88,13 +88,20 @@ test('a callback with an invented order came before it started: a person may sen
   await vi.waitUntil(() => executed() === 1, { timeout: 30_000 });
 });
 
-test('an operator was shown the order after its end: a person is asked before it is sent again', async () => {
+test('an operator was shown the order after its end, and many callbacks came since: a person is asked before it is sent again', async () => {
   await rejected();
   lab.gate.rule = () => undefined;
   expect(await lab.sandbox.sendCallback(uuid())).toBe(200);
   const { attention } = await parkedFor(afterEnd(), 'OrderRejected');
   expect(attention?.reason).toContain(uuid());
   await decideNow(afterEnd(), 'accept');
+  const { client } = lab.temporal;
+  const isClosed = async () => !(await afterEnd().isOpen());
+  await vi.waitUntil(isClosed, { timeout: 60_000 });
+  for (let n = 0; n < 20; n += 1) {
+    await lookUpAfterEnd(client, `order:default:${orderId}`, {});
+    await vi.waitUntil(isClosed, { timeout: 60_000, interval: 50 });
+  }
   hide();
   await isHidden(await startAgain());
 });
