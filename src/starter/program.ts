@@ -109,7 +109,13 @@ function buildProgram(io: StarterIo, run: (act: Act, typed: never[]) => Promise<
     });
   const verbs: Verbs = {
     add: (command, act) =>
-      verbs.addLocal(command.option('--account <name>', `service account (default: ${DEFAULT_ACCOUNT})`), act),
+      verbs.addLocal(
+        command.option(
+          '--account <name>',
+          `service account (default: ${DEFAULT_ACCOUNT}; lists of orders and events: all)`,
+        ),
+        act,
+      ),
     addLocal: (command, act) =>
       void command
         .option('--json', 'print exactly one JSON object')
