@@ -46,6 +46,18 @@ const timeOutCreate = ({ lab: { temporal } }: TwoAccounts, workflowId: string) =
     updateMask: { paths: ['start_to_close_timeout'] },
   });
 
+/** An order that the first place accepted, reset to before its create; no worker runs. */
+async function acceptedAndReset({ lab, workAt }: TwoAccounts) {
+  await workAt(PLACES.first);
+  const input = orderInput('withdraw', newOrderId('reset'), { marker: 'callback=drop after_ms=60000' });
+  const handle = await lab.orders.start('withdraw', input);
+  const { order_uuid } = await handle.created();
+  const run = await runOf(lab, handle);
+  await lab.stopWorkers();
+  await resetTo(lab, run, (await resettableEvents(lab, run))[0] ?? '');
+  return { handle, order_uuid };
+}
+
 test('a create that was sent, and of which Temporal lost all that its worker wrote, is looked up at that account only', async () => {
   const accounts = await openTwoAccounts(SETTLE_MS);
   const { lab, other, workAt } = accounts;
@@ -69,14 +81,8 @@ test('a create that was sent, and of which Temporal lost all that its worker wro
 
 test('a create without permission, which a reset asked another account for, is no send to that account', async () => {
   const accounts = await openTwoAccounts(SETTLE_MS);
-  const { lab, other, workAt } = accounts;
-  await workAt(PLACES.first);
-  const input = orderInput('withdraw', newOrderId('reset'), { marker: 'callback=drop after_ms=60000' });
-  const handle = await lab.orders.start('withdraw', input);
-  const { order_uuid } = await handle.created();
-  const run = await runOf(lab, handle);
-  await lab.stopWorkers();
-  await resetTo(lab, run, (await resettableEvents(lab, run))[0] ?? '');
+  const { other, workAt } = accounts;
+  const { handle, order_uuid } = await acceptedAndReset(accounts);
   await workAt(PLACES.otherKey);
   await vi.waitUntil(() => other.requests().some(({ orderId }) => orderId === handle.orderId), { timeout: 60_000 });
   await vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 60_000, interval: 100 });
@@ -107,13 +113,7 @@ test('a create that was sent, and answered by somebody who names no account, is 
 test('a create of a reset run, which cannot send and whose worker died at another account, is no send to it', async () => {
   const accounts = await openTwoAccounts(SETTLE_MS);
   const { lab, workAt } = accounts;
-  await workAt(PLACES.first);
-  const input = orderInput('withdraw', newOrderId('reset'), { marker: 'callback=drop after_ms=60000' });
-  const handle = await lab.orders.start('withdraw', input);
-  const { order_uuid } = await handle.created();
-  const run = await runOf(lab, handle);
-  await lab.stopWorkers();
-  await resetTo(lab, run, (await resettableEvents(lab, run))[0] ?? '');
+  const { handle, order_uuid } = await acceptedAndReset(accounts);
   await lab.startWorkers(accountWith(lab, { name: 'another' }));
   await takeCreate(accounts, PLACES.otherKey);
   await timeOutCreate(accounts, handle.workflowId);
