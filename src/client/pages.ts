@@ -36,12 +36,11 @@ export async function readPage(
   isDoubtful: IsDoubtful,
 ): Promise<RunPage> {
   return callTemporal(client, async () => {
-    const page = await listRuns(client, { query, pageSize, token }).catch((error: unknown) => {
+    const { runs: infos, token: next } = await listRuns(client, { query, pageSize, token }).catch((error: unknown) => {
       // Temporal answers a forged token with either status.
       const isBad = token && BAD_TOKEN.some((code) => code === grpcStatus(error)?.code);
       throw isBad ? badCursor(field) : error;
     });
-    const { runs: infos, token: next } = page;
     const superseded = await supersededRuns(client, infos.filter(isDoubtful));
     const runs = infos.filter(({ runId }) => !superseded.has(runId));
     const left = infos.filter(({ runId }) => superseded.has(runId));

@@ -184,7 +184,7 @@ export type LookUpAnswer = Partial<Circumstances> & LookUpReading & { readAtMs: 
 /** Answer without a reading: the worker may ask another account. Given once for each reason. */
 export type ElsewhereAnswer = { kind: 'elsewhere' } & Elsewhere;
 
-/** Returns true if that run may send by this input. After a reset, a run may not. */
+/** Returns true if that run may send by this input: a reset ends earlier permissions. */
 export const maySend = ({ permission, firstExecutionRunId, provenIn }: CreateOrderInput, runId?: string): boolean =>
   permission !== 'none' && (permission === 'first' ? firstExecutionRunId : (provenIn ?? runId)) === runId;
 
