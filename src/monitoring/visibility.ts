@@ -53,8 +53,8 @@ function gaugesIn(registry: Registry) {
     open: gauge('payment_orders_open', 'open orders by status and age; the same on every worker', ['status', 'age']),
     attention: gauge(
       'payment_orders_attention',
-      'workflows that a person should look at, open or ended within two days, by reason; no series for a reason that none has; the same on every worker',
-      ['reason'],
+      'workflows that a person should look at, open or ended within two days, by reason and account; no series where there are none; the same on every worker',
+      ['reason', 'account'],
     ),
     terminated: gauge(
       'payment_orders_terminated',
@@ -74,30 +74,26 @@ async function refresh(client: Client, gauges: Gauges): Promise<void> {
       gauges.open.set({ status, age }, await count(`${STATUS} = ${quoted(status)}`, IS_RUNNING, ...started));
     }
   }
-  const waiting = await countAttention(client, at(SHOWN_AFTER_CLOSE_MS));
+  const waiting = await waitingIn(client, at(SHOWN_AFTER_CLOSE_MS));
   const terminated = [`ExecutionStatus IN ${TERMINATED}`, `CloseTime > ${at(24 * HOUR_MS)}`];
   gauges.terminated.set(await count(...terminated, `${STATUS} IN ${OPEN}`));
   // Removes reasons that no order has any more.
   gauges.attention.reset();
-  for (const [reason, counted] of waiting) gauges.attention.set({ reason }, counted);
+  for (const { reason, account } of waiting) gauges.attention.inc({ reason, account });
   gauges.countedAt.set(now / 1_000);
 }
 
-/**
- * Counts waiting workflows by reason, also those that ended after `since`. 'other': no known code.
- */
-async function countAttention(client: Client, since: string): Promise<Map<string, number>> {
+/** Returns what waits for a person, also what ended after `since`. 'other': no known code. */
+async function waitingIn(client: Client, since: string): Promise<Record<'reason' | 'account', string>[]> {
   const isEnded = `(${IS_NOT_TERMINATED} AND CloseTime > ${since})`;
   const query = `${searchAttribute.needsAttention.name} = true AND (${IS_RUNNING} OR ${isEnded})`;
   const { runs, token } = await listRuns(client, { query, pageSize: MOST_READ });
   const unread = token === undefined ? 0 : (await client.workflow.count(query)).count - runs.length;
   const superseded = await supersededRuns(client, runs);
-  const found = new Map<string, number>();
-  const add = (reason: string, more: number): unknown => found.set(reason, (found.get(reason) ?? 0) + more);
-  for (const { runId, typedSearchAttributes } of runs) {
-    const told = typedSearchAttributes.get(searchAttribute.attentionReason);
-    if (!superseded.has(runId)) add(ATTENTION_CODES.find((code) => code === told) ?? 'other', 1);
-  }
-  if (unread > 0) add('other', unread);
-  return found;
+  const read = runs.flatMap(({ runId, typedSearchAttributes: attributes }) => {
+    const told = attributes.get(searchAttribute.attentionReason);
+    const reason = ATTENTION_CODES.find((code) => code === told) ?? 'other';
+    return superseded.has(runId) ? [] : [{ reason, account: attributes.get(searchAttribute.account) ?? '' }];
+  });
+  return [...read, ...Array.from({ length: Math.max(0, unread) }, () => ({ reason: 'other', account: '' }))];
 }

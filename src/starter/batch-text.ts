@@ -178,7 +178,7 @@ const resultText = (result: BatchResult): string =>
   named([
     ['batch', result.batchId],
     ['rows', `${result.rows}: ${result.started} started, ended: ${outcomesText(result.outcomes)}`],
-    ['paid', amountsText(amountsNow(result)) || 'nothing'],
+    ['paid', amountsText(amountsNow(result)) || (result.outcomes.parked > 0 ? 'nothing so far' : 'nothing')],
     ['before', beforeText(result)],
     ['stopped', result.stopped && `by ${result.stopped.by}: ${result.stopped.reason}`],
     ['report', reportText(result.report)],

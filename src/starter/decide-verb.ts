@@ -107,6 +107,7 @@ function planText(plan: DecideAllPlan, input: DecideAllInput, columns?: number):
     `${orderId}${parseReceivedWorkflowId(workflowId) ? ' (received)' : ''}`,
     amount,
   ]);
+  if (orders.length + plan.left.length === 0) return `no order of account ${account} asks for ${code}`;
   const isResend = action === 'resend' && code === 'uncertain-create';
   const advice = isResend ? decideOne(orders.map(({ orderId }) => orderId)) : undefined;
   const sums = Object.entries(amounts).map(([currency, amount]) => `${amount} ${currency}`);

@@ -42,9 +42,9 @@ const ALERTS: Record<string, Record<string, string>> = {
   PaymentProcessDown: { 'up{job="payment-orders-worker",instance="a"}': '1x59 0x59 1x59' },
   PaymentCheckFailed: { 'payment_orders_check{check="signed-read",account="eu",level="error"}': SHOWN },
   PaymentCheckWarns: { 'payment_orders_check{check="retention",account="",level="warning"}': SHOWN },
-  PaymentOrdersNeedAttention: { 'payment_orders_attention{reason="over-cap"}': SHOWN },
-  PaymentAttentionLasts: { 'payment_orders_attention{reason="over-cap"}': SHOWN },
-  PaymentEventsUndelivered: { 'payment_orders_attention{reason="event-undelivered"}': SHOWN },
+  PaymentOrdersNeedAttention: { 'payment_orders_attention{reason="over-cap",account="eu"}': SHOWN },
+  PaymentAttentionLasts: { 'payment_orders_attention{reason="over-cap",account="eu"}': SHOWN },
+  PaymentEventsUndelivered: { 'payment_orders_attention{reason="event-undelivered",account="eu"}': SHOWN },
   PaymentOrdersUncertain: { 'payment_orders_open{status="uncertain",age="1h"}': GAUGE },
   PaymentOrdersTerminated: { payment_orders_terminated: GAUGE },
   PaymentWorkflowTasksFail: { 'temporal_workflow_task_execution_failed{workflow_type="withdraw"}': COUNTER },
@@ -78,7 +78,7 @@ test.skipIf(!WITH_PROMTOOL).each(Object.entries(ALERTS))('%s fires and clears ag
 /** Which reasons wait, minute by minute: a letter for each reason, a dash for nobody. No series while there are none. */
 const waiting = (minutes: string) =>
   [...new Set(minutes.replaceAll('-', ''))].map((reason) => ({
-    series: `payment_orders_attention{reason="${reason}"}`,
+    series: `payment_orders_attention{reason="${reason}",account="eu"}`,
     values: [...minutes].map((now) => (now === reason ? '1' : 'stale')).join(' '),
   }));
 
@@ -99,7 +99,7 @@ test.skipIf(!WITH_PROMTOOL)('attention whose reason changes all the time calls s
       {
         exp_labels: { severity: 'ticket' },
         exp_annotations: {
-          summary: '1 orders or batches wait for a person: c 1',
+          summary: '1 orders or batches wait for a person: eu c 1',
           runbook_url: 'docs/runbook.md#paymentattentionlasts',
         },
       },

@@ -33,12 +33,12 @@ test('a reconciliation that found what a person has to look at, perhaps a double
   const query = `${searchAttribute.attentionReason.name} = 'disagreement' AND ${searchAttribute.needsAttention.name} = true`;
   // The list does show it.
   await vi.waitFor(async () => expect((await lab.temporal.client.workflow.count(query)).count).toBe(1), 20_000);
-  expect(await counted()).toContain('payment_orders_attention{reason="disagreement"} 1');
+  expect(await counted()).toContain('payment_orders_attention{reason="disagreement",account="default"} 1');
   // One that looks at another time contradicts nothing of it.
   const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000).toISOString();
   expect(await lab.orders.reconcile({ from: daysAgo(21), to: daysAgo(20) })).toMatchObject({ seen: 0 });
   await sleep(2_000);
-  expect(await counted()).toContain('payment_orders_attention{reason="disagreement"} 1');
+  expect(await counted()).toContain('payment_orders_attention{reason="disagreement",account="default"} 1');
 });
 
 test('an order that ended in a way that a person has to ask the service about is counted', async () => {
@@ -49,5 +49,5 @@ test('an order that ended in a way that a person has to ask the service about is
   const reason = typedSearchAttributes.get(searchAttribute.attentionReason);
   expect(typedSearchAttributes.get(searchAttribute.needsAttention)).toBe(true);
   await sleep(2_000);
-  expect(await counted()).toContain(`payment_orders_attention{reason="${reason}"} 1`);
+  expect(await counted()).toContain(`payment_orders_attention{reason="${reason}",account="default"} 1`);
 });

@@ -115,6 +115,7 @@ test('those that wait for a person are counted by reason, with as many requests 
   const wait = (reason?: string) =>
     start('withdraw', orderWorkflowId('default', newOrderId('waits')), [
       { key: searchAttribute.needsAttention, value: true },
+      { key: searchAttribute.account, value: 'eu' },
       ...(reason === undefined ? [] : [{ key: searchAttribute.attentionReason, value: reason }]),
     ]);
   /** What one round of counts shows, and the requests that it takes. */
@@ -135,7 +136,9 @@ test('those that wait for a person are counted by reason, with as many requests 
       stop();
     }
   };
-  const ofReason = (reason: string, value: number) => ({ [`payment_orders_attention{reason="${reason}"}`]: value });
+  const ofReason = (reason: string, value: number) => ({
+    [`payment_orders_attention{reason="${reason}",account="eu"}`]: value,
+  });
   try {
     expect(await counted()).toEqual({ reasons: {}, requests: 11 });
     await Promise.all([...ATTENTION_CODES, 'over-cap', 'a text of somebody’s own', undefined].map(wait));

@@ -112,8 +112,12 @@ export async function letSomebodyGoFirst(account: Account, waiting: Waiting, pac
     staticSummary: `canary of account ${name}`,
   };
   // One is open for a window, whichever worker started it.
-  const started = startUnlessTaken<typeof canary>(client, CANARY_WORKFLOW, options);
-  await started.catch((error: unknown) => log.warn('no canary was started', { account: name, error: String(error) }));
+  try {
+    const started = await startUnlessTaken<typeof canary>(client, CANARY_WORKFLOW, options);
+    if (started) log.info('a canary goes first', { account: name, runId: started.firstExecutionRunId });
+  } catch (error) {
+    log.warn('no canary was started', { account: name, error: String(error) });
+  }
   return false;
 }
 

@@ -54,7 +54,8 @@ async function letOthersGoFirst(run: OrderRun, waitsFor: Awaited, isChanged: () 
 type Awaited = NonNullable<Extract<Question, { kind: 'uncertain' }>['waitsFor']>;
 
 const AWAITED: Record<Awaited, string> = {
-  'a later order': 'an order that the service accepts after it: then this one is sent again',
+  'a later order':
+    'an order that the service accepts after it (an unsent one goes first, or a canary): then this one is sent again',
   'an accepted order': 'the end of an outage, since creates of other orders fail, too: then this one is sent again',
 };
 
