@@ -23,6 +23,16 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'a create whose worker was lost was not sent, although a failover may have lost its word',
+    file: 'src/activities/order/look-up-order.ts',
+    find: '(tooSoon || restoredAtMs > lostFromMs(input))',
+    replacement: 'tooSoon',
+    test: {
+      file: 'test/workflows/create/lost-attempt.server.test.ts',
+      name: 'after a failover, which may have lost what the worker wrote, absence is proven first',
+    },
+  },
+  {
     name: 'follow-ups of a lost run are not looked for',
     file: 'src/activities/order/read-outcome.ts',
     find: 'items.find(({ user_order_id }) => user_order_id === id) ?? []',

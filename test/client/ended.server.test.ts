@@ -1,12 +1,15 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { orderQuery } from '../../src/client/list-orders.js';
 import { cursorOf } from '../../src/client/pages.js';
 import { orderStartOptions } from '../../src/client/start-options.js';
 import { PaymentOrders } from '../../src/client.js';
+import { connectTemporal } from '../../src/temporal.js';
 import { apiKey, runApi } from '../api/api.fixture.js';
 import { end, payout, useClient } from './client.fixture.js';
 
 const fixture = useClient();
+
+afterEach(() => void vi.unstubAllEnvs());
 
 const ORDERS = 60;
 const WAIT = { timeout: 60_000, interval: 200 };
@@ -115,14 +118,18 @@ describe('the feed of ended orders', () => {
     ['a negative total', { from: 0, start: 0, total: -1, counts: [1, 5] }],
     ['a count without an interval', { counts: [1] }],
     ['half a hash', '{"counts":[]}\nabc'],
-  ])('refuses a forged cursor with %s', { timeout: 40_000 }, async (name, forged) => {
+  ])('refuses a forged cursor with %s', async (_, forged) => {
     const list = `${orderQuery({ accounts: ['mine'] })} AND ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`;
     const after = cursorOf(Buffer.from(typeof forged === 'string' ? forged : `${JSON.stringify(forged)}\n`), list);
+    vi.stubEnv('TEMPORAL_ADDRESS', fixture.namespace.address);
+    vi.stubEnv('TEMPORAL_NAMESPACE', fixture.namespace.namespace);
+    const { client, close } = await connectTemporal();
+    onTestFinished(close);
     const began = performance.now();
-    const error = await fixture.orders.ended({ after, accounts: ['mine'] }).catch((error: unknown) => error);
-    expect(error).toMatchObject({ kind: 'invalidInput', fields: [{ field: 'after' }] });
-    // The SDK repeats a request that Temporal cannot read.
-    expect(performance.now() - began).toBeLessThan(name.startsWith('a token') ? 30_000 : 3_000);
+    const ended = new PaymentOrders(client).ended({ after, accounts: ['mine'] });
+    await expect(ended).rejects.toMatchObject({ kind: 'invalidInput', fields: [{ field: 'after' }] });
+    // The SDK would repeat a request that Temporal cannot read for 20 s.
+    expect(performance.now() - began).toBeLessThan(3_000);
   });
 
   it('goes on if the accounts come in another order', async () => {

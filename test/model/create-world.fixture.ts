@@ -71,6 +71,8 @@ export interface World {
   /** What the run was before its last attempt, to which it may be reset. */
   before?: { facts: Facts; answeredIn: number };
   restoredAtMs?: number;
+  /** When the last attempt began that wrote nothing, as far as Temporal knows. */
+  unconfirmedMs?: number;
   cancelled?: true;
   /** The time at which it was to start has passed, or its latest send time. */
   late?: 'delayed' | 'over';
@@ -456,8 +458,9 @@ function answered(world: World, code: Code, seen: Seen, outcome: (world: World) 
 }
 
 function restored(world: World, code: Code): World {
-  const { restoredAtMs, nowMs } = world;
-  if (restoredAtMs === undefined || nowMs >= restoredAtMs + WINDOW) return world;
+  const { restoredAtMs, nowMs, unconfirmedMs = Number.POSITIVE_INFINITY } = world;
+  if (restoredAtMs === undefined) return world;
+  if (nowMs >= restoredAtMs + WINDOW && restoredAtMs < unconfirmedMs) return world;
   const doubt: Doubt = {
     cause: 'restored',
     untilMs: restoredAtMs + UNDER_WAY,
@@ -572,6 +575,13 @@ function attempts(world: World, permission: string, code: Code): Step[] {
     come('a create is not executed and answered with 5xx', sent('dropped', at), doubted(at)),
     come('the worker dies, the create is on its way', sent('on its way', timedOut), doubted(timedOut)),
   );
+  const lost: Outcome = { kind: 'notSent', why: 'the worker was lost', waitMs: 1, isLimited: false };
+  const died = come('the worker dies before it sends', world.sends, lost);
+  steps.push({ ...died, world: { ...died.world, unconfirmedMs: at } });
+  if (world.left.restore > 0) {
+    const forgot = come('the worker dies after it sent, which a failover forgets', sent('on its way', timedOut), lost);
+    steps.push({ ...forgot, world: { ...spend(forgot.world, 'restore'), unconfirmedMs: at, restoredAtMs: at } });
+  }
   // A deposit moves none of our money: its short window allows for no late ones.
   if (world.isPayout) {
     steps.push(come('a create is answered with 5xx and on its way', sent('on its way', at + LATE), doubted(at)));

@@ -45,7 +45,8 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
       // Payers matter only if something may be left of the order.
       const payers = await payersNow(account, input, reading);
       if (input.known && input.sentTo) return { ...reading, readAtMs, ...(payers && { payers }) };
-      const restored = tooSoon && { restoredAtMs: tooSoon.restoredAtMs };
+      const { restoredAtMs = 0 } = protectionsIn(deps, account);
+      const restored = (tooSoon || restoredAtMs > lostFromMs(input)) && { restoredAtMs };
       const answer = { ...reading, ...limitsOfOurs(capsFor(deps, account, {}), input, reading), readAtMs };
       return { ...answer, ...circumstancesOf(deps, account, payers), ...restored };
     } catch (error) {
@@ -56,7 +57,7 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
 
 /** Adds the account of a create that no answer names, if it is another one. */
 async function placed(deps: ActivityDeps, account: Account, input: LookUpInput): Promise<LookUpInput> {
-  if (input.sentTo || input.orderUuid || input.sentUntilMs === undefined) return input;
+  if (input.sentTo || input.orderUuid || (input.sentUntilMs ?? input.unconfirmedAtMs) === undefined) return input;
   const sentTo = await otherAtCreate(deps, account);
   return { ...input, ...(sentTo && { sentTo }) };
 }
@@ -89,6 +90,9 @@ async function awaitsAccepted(
   }
   return !isOver;
 }
+
+/** A restore or failover since then may have lost what it wrote. Clocks may differ. */
+const lostFromMs = ({ unconfirmedAtMs = Number.POSITIVE_INFINITY }: LookUpInput): number => unconfirmedAtMs - 60_000;
 
 /** Counts an order that was not seen before. Not soon after a restore: the sums are read again. */
 async function countNew(

@@ -159,6 +159,8 @@ export interface LookUpInput {
   forMs?: number;
   /** Another run may have sent: orders that were named for it are looked up, too. */
   asksOtherRuns?: true;
+  /** When the last attempt was asked for, if its worker was lost before it sent. */
+  unconfirmedAtMs?: number;
 }
 
 /**

@@ -111,6 +111,7 @@ export function lookUp(run: OrderRun, { orderUuid, sentUntilMs, awaitsLater, for
     ...(forMs !== undefined && { forMs }),
     ...(run.facts.everDoubted.some(({ cause }) => OF_OTHER_RUNS.has(cause)) && { asksOtherRuns: true }),
     ...(run.approved.amount && { approved: run.approved.amount }),
+    ...(run.unconfirmedAtMs !== undefined && { unconfirmedAtMs: run.unconfirmedAtMs }),
   });
   return askForReading<LookUpAnswer>(run, question, ({ lookUpOrder }, more) => lookUpOrder({ ...input(), ...more }));
 }

@@ -10,7 +10,7 @@ import { isFormOfId } from '../../contract/names.js';
 import type { CreateAnswer, CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/order/activities.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
 import { Refused } from '../../contract/refused.js';
-import { moneyMoving, SEND_TIMEOUT_MS, untilOver } from '../activity-calls.js';
+import { CREATE_TIMEOUT_MS, moneyMoving, SEND_TIMEOUT_MS, untilOver } from '../activity-calls.js';
 import { recordAnswer, untilServed } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
 import { isForeign } from '../interceptors.js';
@@ -34,11 +34,14 @@ export async function attemptCreate(
   if (run.revision > 1) enterPhase(run, 'creating', 'the create');
   const again = wasEverInDoubt(run.facts) ? ' again' : '';
   const options = { ...moneyMoving(run.account), summary: `Check, look up, then send${again} if allowed` };
+  let askedAtMs = 0;
   try {
     // Asked again if no worker took it in time: it may have been cancelled or become late.
     const attempt = () =>
       untilServed<CreateAnswer>(run, options, async ({ createOrder }, late) => {
         if (late && !isPermitted()) throw new CancelledFailure('no worker took it');
+        askedAtMs = Date.now();
+        run.unconfirmedAtMs = undefined;
         return createOrder(attemptInput(run, permission));
       });
     // A worker that has it already finds out right before it sends (`confirmAttempt`).
@@ -53,7 +56,7 @@ export async function attemptCreate(
     // paused it.
     const isQueued = !wasStarted(error) && !isPermitted();
     if (isCancellation(error) && (isQueued || !(error instanceof ActivityFailure))) return [{ kind: 'takenBack' }];
-    return outcomesOf(run, verdictOfFailure(run, permission, error), permission);
+    return outcomesOf(run, verdictOfFailure(run, permission, error, askedAtMs), permission);
   }
 }
 
@@ -98,7 +101,7 @@ function approvedRules({ approved }: OrderRun): Pick<CreateOrderInput, 'approved
 const mayHaveReached = (verdict: CreateVerdict, permission: SendPermission): boolean =>
   verdict.kind === 'rejected' || (verdict.kind === 'uncertain' && !verdict.reset && permission !== 'none');
 
-function verdictOfFailure(run: OrderRun, permission: SendPermission, error: unknown): Attempted {
+function verdictOfFailure(run: OrderRun, permission: SendPermission, error: unknown, askedAtMs: number): Attempted {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   if (cause instanceof ApplicationFailure && cause.type === 'InvalidOrder') {
     const { message, details = [] } = cause;
@@ -109,6 +112,11 @@ function verdictOfFailure(run: OrderRun, permission: SendPermission, error: unkn
   if (cause instanceof TimeoutFailure) {
     // The attempt writes its account right before it sends, so it is known even if the worker dies.
     const written = cause.lastHeartbeatDetails as { sentTo?: SentTo } | Refused | undefined;
+    // A second attempt, whose first one may have written it, would take twice as long.
+    if (!written && permission !== 'none' && Date.now() - askedAtMs < 2 * CREATE_TIMEOUT_MS) {
+      run.unconfirmedAtMs = askedAtMs;
+      return { kind: 'notSent', reason: 'the worker that held the create was lost before it could send' };
+    }
     const placeUnknown = written instanceof Refused && !run.sentTo;
     if (!(written instanceof Refused)) run.sentTo = written?.sentTo ?? run.sentTo;
     const reason = 'the worker that held the create gave no answer in time';

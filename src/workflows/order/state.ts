@@ -62,6 +62,8 @@ export interface OrderRun {
   approved: { amount?: ApprovedAmount; rules: (BreachedRule & { by: string[] })[] };
   /** A create attempt has no answer yet. */
   isAttempting?: boolean;
+  /** When the last attempt was asked for, if its worker was lost before it sent. */
+  unconfirmedAtMs?: number;
   /** Its place in the line of orders that wait for funds. `short`: what is missing. */
   funds: { isGranted?: boolean; isInLine?: boolean; short?: FundsNews & { since: string } };
 

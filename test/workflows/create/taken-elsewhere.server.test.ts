@@ -1,6 +1,7 @@
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { expect, test, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
+import type { OrderHandle } from '../../../src/client/order-handle.js';
 import { pinOfConfig } from '../../../src/config/accounts.js';
 import { Secret } from '../../../src/config.js';
 import { createTaskQueue, DEFAULT_ACCOUNT } from '../../../src/contract/names.js';
@@ -46,6 +47,12 @@ const timeOutCreate = ({ lab: { temporal } }: TwoAccounts, workflowId: string) =
     updateMask: { paths: ['start_to_close_timeout'] },
   });
 
+const untilLost = (handle: OrderHandle) =>
+  vi.waitUntil(async () => (await handle.state()).waitingFor.includes('was lost before it could send'), {
+    timeout: 60_000,
+    interval: 100,
+  });
+
 /** An order that the first place accepted, reset to before its create; no worker runs. */
 async function acceptedAndReset({ lab, workAt }: TwoAccounts) {
   await workAt(PLACES.first);
@@ -67,7 +74,7 @@ test('a create that was sent, and of which Temporal lost all that its worker wro
   await takeCreate(accounts, PLACES.first);
   await (await serviceOf(lab.sandbox)).createOrder('withdraw', input.order);
   await timeOutCreate(accounts, handle.workflowId);
-  await vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 60_000, interval: 100 });
+  await untilLost(handle);
 
   await workAt(PLACES.otherKey);
   const { attention } = await attentionSays(handle, /was sent to another account/);
@@ -117,7 +124,7 @@ test('a create of a reset run, which cannot send and whose worker died at anothe
   await lab.startWorkers(accountWith(lab, { name: 'another' }));
   await takeCreate(accounts, PLACES.otherKey);
   await timeOutCreate(accounts, handle.workflowId);
-  await vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 60_000, interval: 100 });
+  await untilLost(handle);
   await workAt(PLACES.first);
   expect(await handle.created({ timeoutMs: 90_000 })).toMatchObject({ order_uuid });
 });
