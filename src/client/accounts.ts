@@ -8,6 +8,7 @@ import {
   ACCOUNT_FORMAT,
   ACCOUNT_STOP_WORKFLOW,
   accountStopWorkflowId,
+  BRAKE_PRIORITY,
   ORDERS_TASK_QUEUE,
   quoted,
   RESUME_ACCOUNT_UPDATE,
@@ -152,6 +153,7 @@ export class Accounts {
       workflowIdConflictPolicy: foreign ? 'TERMINATE_EXISTING' : 'USE_EXISTING',
       typedSearchAttributes: [{ key: searchAttribute.account, value: account }],
       staticSummary: `stop of account ${account}`,
+      priority: { priorityKey: BRAKE_PRIORITY },
     });
     return firstExecutionRunId;
   }

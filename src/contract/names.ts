@@ -15,6 +15,9 @@ export const lookupTaskQueue = (account: string): string => `payment-service:${a
 /** Returns the task queue of deliveries to a receiver, polled by the workers that have it. */
 export const eventsTaskQueue = (receiver: string): string => `payment-events-${receiver}`;
 
+/** Priority of workflows that can only stop or hold money: before all that move it. */
+export const BRAKE_PRIORITY = 1;
+
 /** Priority of batch rows, for which no caller waits. */
 export const BATCH_ROW_PRIORITY = 4;
 

@@ -5,6 +5,7 @@ import { describeRun } from '../../client/standing.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import {
   ASK_POLICY_UPDATE,
+  BRAKE_PRIORITY,
   ORDERS_TASK_QUEUE,
   POLICY_WORKFLOW,
   policyWorkflowId,
@@ -113,6 +114,7 @@ async function askWorkflow(
       args: [input],
       workflowIdConflictPolicy: 'USE_EXISTING',
       staticSummary: `sums of account ${account}`,
+      priority: { priorityKey: BRAKE_PRIORITY },
       typedSearchAttributes: [{ key: searchAttribute.account, value: account }],
     });
   const ask = async (): Promise<PolicyAnswer[]> => {
