@@ -1,3 +1,4 @@
+import { DECISION_MUTANTS } from './decisions.js';
 import { KEY_MUTANTS } from './keys.js';
 import type { Mutant } from './mutant.js';
 import { REMAINDER_MUTANTS } from './remainders.js';
@@ -368,6 +369,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   ...KEY_MUTANTS,
   ...REMAINDER_MUTANTS,
+  ...DECISION_MUTANTS,
   ...RESTORE_MUTANTS,
   ...WORKER_MUTANTS,
 ];

@@ -68,6 +68,19 @@ describe('a look-up by order id', () => {
     expect(later).not.toHaveProperty('restoredAtMs');
   });
 
+  test('absence is believed by an order that was sent a fifth of the window later, not by one sent sooner', async () => {
+    const windowMs = PACE.settleWindowMs.atOnce;
+    let nowMs = Date.now();
+    const { run } = await openActivities({}, { nowMs: async () => nowMs });
+    await create(run, 'after_ms=1000000', 'w-9');
+    const sentAtMs = nowMs;
+    nowMs += windowMs;
+    const readFor = (sentUntilMs: number) => run('lookUpOrder', lookUpOf({ sentUntilMs }), { scheduledMs: nowMs });
+    expect(await readFor(sentAtMs - 0.3 * windowMs)).toMatchObject({ control: { whole: true, later: true } });
+    expect(await readFor(sentAtMs - 0.1 * windowMs)).toMatchObject({ kind: 'absent', control: { whole: true } });
+    expect(await readFor(sentAtMs - 0.1 * windowMs)).not.toHaveProperty('control.later');
+  });
+
   test('finds an order that only the status operation shows yet', async () => {
     const lab = await openActivities();
     await create(lab.run, 'list_lag_ms=100000');

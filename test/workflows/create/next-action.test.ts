@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { applyOutcome, type Outcome } from '../../../src/workflows/create/apply-outcome.js';
-import { type Facts, MAX_ROUNDS, openFacts } from '../../../src/workflows/create/facts.js';
-import { nextAction } from '../../../src/workflows/create/next-action.js';
+import { type Doubt, type Facts, MAX_ROUNDS, openFacts, type Seen } from '../../../src/workflows/create/facts.js';
+import { type Action, type End, nextAction, type Question } from '../../../src/workflows/create/next-action.js';
 
 test('a stopped order whose start time has passed waits for the resume before it asks a person', () => {
   const facts = { ...openFacts('once', true), late: 'delayed' as const };
@@ -23,6 +23,61 @@ test.each([
   expect(nextAction(facts, { movesMoneyAtOnce: true })).toMatchObject({ do: 'ask', about: { kind: 'notSent' } });
   const closed = after(facts, { kind: 'closing', by: 'ann', atMs: 0 });
   expect(nextAction(closed, { movesMoneyAtOnce: true })).toMatchObject({ do: 'prove absence' });
+});
+
+const WINDOW_MS = 100;
+const AT_ONCE = { movesMoneyAtOnce: true };
+
+/** An unclear create at that place; its absence is read over a window, beside a later order if there is one. */
+function unclear(place: Doubt['place'] = 'asked', later?: true): Outcome[] {
+  const doubt: Doubt = { cause: 'uncertainCreate', untilMs: 0, place, said: 'HTTP 500' };
+  return [{ kind: 'doubted', doubt, costs: { isLimited: false } }, ...readings(later)];
+}
+
+function readings(later?: true): Outcome[] {
+  const seen: Seen = { kind: 'absent', control: { whole: true, ...(later && { later }) } };
+  return [0, WINDOW_MS / 2, WINDOW_MS].map((atMs) => ({
+    ...{ kind: 'read', seen, readIn: 'a run', windowMs: WINDOW_MS },
+    reading: { askedAtMs: atMs, answeredAtMs: atMs, readAtMs: atMs },
+  }));
+}
+
+const REFUSED: Outcome = { kind: 'refused', answer: 'HTTP 400', atMs: 0, place: 'asked' };
+const CLOSING: Outcome = { kind: 'closing', by: 'ann', atMs: 0 };
+
+test.each<[string, Facts, Partial<Action>]>([
+  [
+    'is sent again as what was sent before',
+    after(openFacts('once', true), ...unclear('asked', true)),
+    { do: 'attempt', permission: 'absent' },
+  ],
+  [
+    'is not sent again without a later order',
+    after(openFacts('once', true), ...unclear()),
+    { do: 'ask', about: { kind: 'uncertain', waitsFor: 'a later order' } as Question },
+  ],
+  [
+    'is sent again by itself once only',
+    after(openFacts('once', true), ...unclear('asked', true), ...unclear('asked', true)),
+    { do: 'ask' },
+  ],
+  [
+    'is never sent again by itself if its starter says so',
+    after(openFacts('never', true), ...unclear('asked', true)),
+    { do: 'ask' },
+  ],
+  [
+    'that was sent twice is not believed to be refused without a later order',
+    after(openFacts('once', true), ...unclear('asked', true), REFUSED, ...readings()),
+    { do: 'ask' },
+  ],
+  [
+    'does not end without a doubt if the place of its last create is unknown',
+    after(openFacts('once', true), ...unclear(), ...unclear('unknown'), CLOSING, ...readings()),
+    { do: 'end', as: { type: 'closed', doubt: 'place' } as End },
+  ],
+])('a payout in doubt %s', (_, facts, action) => {
+  expect(nextAction(facts, AT_ONCE)).toMatchObject(action);
 });
 
 test('a callback after a send is looked into while the account is stopped', () => {
