@@ -3,7 +3,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { expect, vi } from 'vitest';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import type { WorkerConfig } from '../../src/config.js';
-import { searchAttribute } from '../../src/contract/names.js';
+import { CANARY_REFERENCE, searchAttribute } from '../../src/contract/names.js';
 import type { Canary } from '../../src/contract/order/canary.js';
 import type { OrderResult } from '../../src/contract/order/input-and-result.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
@@ -209,10 +209,12 @@ export interface StartedCanary {
   atMs: number;
 }
 
+const OF_CANARIES = `${searchAttribute.reference.name} = '${CANARY_REFERENCE}'`;
+
 /** All canaries so far, oldest first. */
 export async function canariesOf({ temporal: { client } }: Lab): Promise<StartedCanary[]> {
   const canaries: StartedCanary[] = [];
-  for await (const { workflowId, startTime } of client.workflow.list({ query: 'WorkflowType = "deposit"' })) {
+  for await (const { workflowId, startTime } of client.workflow.list({ query: OF_CANARIES })) {
     canaries.push({ orderId: workflowId.replace(/^order:[^:]+:/, ''), atMs: startTime.getTime() });
   }
   return canaries.sort((a, b) => a.atMs - b.atMs);
