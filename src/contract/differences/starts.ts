@@ -44,6 +44,8 @@ const inputDifferences = (fields: readonly string[], mine: unknown, theirs: unkn
         const { startedBy: _, ...others } = Object(value);
         return Object.keys(others).length > 0 ? others : undefined;
       }
+      // One instant has several spellings.
+      if (field === 'latestSend' && typeof value === 'string') return Date.parse(value) || value;
       return field === 'order' || field === 'revertTo' ? inOneForm(value) : value;
     };
     return differences(wanted(mine), wanted(theirs), field, sameValue);

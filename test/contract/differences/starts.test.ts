@@ -34,6 +34,14 @@ describe('startDifferences', () => {
     expect(differences(base, other)).toEqual([]);
   });
 
+  it('finds none in one instant written otherwise, and one in another instant', () => {
+    const until = (latestSend: string) => ({ ...base, latestSend });
+    for (const same of ['2026-11-29T12:00:00.000Z', '2026-11-29T13:00:00+01:00', '2026-11-29T12:00:00+00:00'])
+      expect(differences(until(same), until('2026-11-29T12:00:00Z'))).toEqual([]);
+    expect(differences(until('2026-11-29T12:00:00+01:00'), until('2026-11-29T12:00:00Z'))).toEqual(['latestSend']);
+    expect(differences(until('2026-11-29T12:00:00Z'))).toEqual(['latestSend']);
+  });
+
   it.each([
     ['bitcoin', BITCOIN, BITCOIN.toUpperCase()],
     ['ethereum', ETHEREUM, ETHEREUM.toLowerCase()],
