@@ -51,7 +51,10 @@ describe('the codec endpoint', () => {
       status: 413,
       body: { message: 'more than 1000 payloads' },
     });
-    expect(performance.now() - beganAtMs).toBeLessThan(2_000);
+    const nested = `{"payloads":${'['.repeat(500_000)}${']'.repeat(500_000)}}`;
+    for (const body of [nested, `{"payloads":[${'1,'.repeat(500_000)}1]}`])
+      expect((await ask('/decode', body)).status).toBe(413);
+    expect(performance.now() - beganAtMs).toBeLessThan(1_000);
     expect((await ask('/encode', { payloads: many.slice(0, 1_001) })).status).toBe(413);
     expect((await ask('/encode', { payloads: many.slice(0, 1_000) })).status).toBe(200);
   });
