@@ -41,23 +41,40 @@ export const batchFilesInput = z.discriminatedUnion('act', [
 
 type Asked<A extends BatchFilesInput['act']> = Extract<z.infer<typeof batchFilesInput>, { act: A }>;
 
-/** Files that callers have in memory at once, each with up to 30 MB, and when others ask again. */
-const [MOST_AT_ONCE, BUSY_FOR_MS] = [2, 1_000];
+/** Files that callers have in memory at once, each with up to 30 MB. */
+const MOST_AT_ONCE = 2;
+
+/** Others ask again after this time, and no faster than that in one worker. */
+const [BUSY_FOR_MS, BETWEEN_MS] = [1_000, 200];
+
+/** Pause after a page of rows, in times of its reading, which keeps orders waiting. */
+const REST = 4;
 
 /** Stores uploads, and reads rows and reports, for callers that have no folder of the workers. */
 export function batchFilesActivity({ directories = {} }: Pick<ActivityDeps, 'directories'>) {
   let atOnce = 0;
+  let nextAtMs = 0;
+  const nextAskMs = (): number => {
+    const nowMs = performance.now();
+    nextAtMs = Math.max(nowMs + BUSY_FOR_MS, nextAtMs + BETWEEN_MS);
+    return nextAtMs - nowMs;
+  };
   return async function batchFiles(raw: BatchFilesInput, bytes?: Uint8Array): Promise<unknown> {
     const input = validInput(batchFilesInput, raw);
-    if (atOnce >= MOST_AT_ONCE) throw comeBackIn(BUSY_FOR_MS, 'the worker is busy with other files');
+    if (atOnce >= MOST_AT_ONCE) throw comeBackIn(nextAskMs(), 'the worker is busy with other files');
     atOnce += 1;
+    const beganMs = performance.now();
     try {
       if (input.act === 'upload') return await upload(directories.batchDir, input, bytes);
       return input.act === 'rows' ? await rowsOf(directories, input) : await piece(directories.reportDir, input);
     } catch (error) {
       throw batchFailure(error, true);
     } finally {
-      atOnce -= 1;
+      const restMs = input.act === 'rows' ? REST * (performance.now() - beganMs) : 0;
+      const end = () => {
+        atOnce -= 1;
+      };
+      setTimeout(end, restMs).unref();
     }
   };
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { batchFilesActivity } from '../../../src/activities/batch/batch-files.js';
 
 /** A file of 20 MB. */
@@ -29,5 +29,9 @@ test('of 20 callers at once two are served, and the others hear that the worker 
     Array(18).fill(['the worker is busy with other files', false]),
   );
   expect((process.memoryUsage().rss - before) / 2 ** 20).toBeLessThan(150);
-  expect(await ask(0)).toHaveLength(11);
+  // The worker rests as long as four pages took, and those that wait ask one after the other.
+  const delays = refused.map(({ nextRetryDelay }) => nextRetryDelay);
+  expect(Math.max(...delays)).toBeGreaterThan(1_000 + 15 * 200);
+  await expect(ask(0)).rejects.toThrow('busy');
+  await vi.waitFor(async () => expect(await ask(0)).toHaveLength(11), { timeout: 20_000, interval: 100 });
 });
