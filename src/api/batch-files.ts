@@ -45,7 +45,7 @@ export function addBatchFileRoutes(api: Api, { batches }: PaymentOrders): void {
     routes.addContentTypeParser([CSV, NDJSON], { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
     (routes as unknown as Api).put('/v1/batch-files/:sha256/:part', {
       bodyLimit: PART_BYTES,
-      config: { verbs: ['start'] },
+      config: { verbs: ['start'], atOnce: 1 },
       schema: {
         summary: 'Uploads one part of a batch file',
         description: 'Raw bytes. Any order, any number of times; the answer says which parts are missing.',
@@ -68,7 +68,7 @@ export function addBatchFileRoutes(api: Api, { batches }: PaymentOrders): void {
   });
 
   api.get('/v1/batches/:id/rows', {
-    config: { verbs: ['read'] },
+    config: { verbs: ['read'], atOnce: 2 },
     schema: {
       summary: 'Lists the rows of a batch with the states of their orders, one page',
       description: 'In their order, also rows that were not started. Up to a few seconds old.',

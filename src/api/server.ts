@@ -29,6 +29,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Verbs of which a key needs one; absent = no key needed. */
     verbs?: readonly Verb[];
+    /** Maximum requests of one caller under way, each of which is costly for workers. */
+    atOnce?: number;
   }
   interface FastifyRequest {
     caller: Caller;
@@ -133,15 +135,16 @@ export function createApi(
   app.decorateRequest('caller');
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' });
-    const { verbs } = request.routeOptions.config;
-    if (!verbs) return;
+    const { url, config } = request.routeOptions;
+    if (!config.verbs) return;
     if (load.isFull) throw new Refusal(FULL);
     if (!keys) requireOwnPage(request);
     const caller = authenticate(request, keys);
     request.caller = caller;
     const name = caller.key?.name ?? '';
-    if (!allowance.take(name) || !load.enter(name, reply.raw)) throw new Refusal(LIMITED);
-    requireVerb(caller, verbs);
+    const enters = load.enter(name, reply.raw) && load.enter(`${name} ${url}`, reply.raw, config.atOnce);
+    if (!allowance.take(name) || !enters) throw new Refusal(LIMITED);
+    requireVerb(caller, config.verbs);
   });
   // Not earlier: reading the body would leave the context.
   if (within) app.addHook('preHandler', (request, _reply, done) => within(request.id, done));

@@ -37,10 +37,13 @@ const addressBody = accountQuery.extend({
   }),
 });
 
+/** Each read of the service is a workflow. */
+const READS_AT_ONCE = 2;
+
 /** Adds the routes of rates, balances and permanent addresses. */
 export function addServiceRoutes(api: Api, orders: PaymentOrders): void {
   api.get('/v1/rates', {
-    config: { verbs: ['read'] },
+    config: { verbs: ['read'], atOnce: READS_AT_ONCE },
     schema: {
       summary: 'Shows rates, limits and fees',
       description: 'Entries with "malformed" cannot be read.',
@@ -51,7 +54,7 @@ export function addServiceRoutes(api: Api, orders: PaymentOrders): void {
   });
 
   api.get('/v1/balances', {
-    config: { verbs: ['read'] },
+    config: { verbs: ['read'], atOnce: READS_AT_ONCE },
     schema: {
       summary: "Shows the merchant's balances",
       querystring: accountQuery,
@@ -61,7 +64,7 @@ export function addServiceRoutes(api: Api, orders: PaymentOrders): void {
   });
 
   api.get('/v1/addresses', {
-    config: { verbs: ['read'] },
+    config: { verbs: ['read'], atOnce: READS_AT_ONCE },
     schema: {
       summary: 'Lists permanent deposit addresses, one page',
       querystring: addressesQuery,

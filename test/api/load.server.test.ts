@@ -46,6 +46,28 @@ test('one caller has at most 100 requests under way, and others and probes are a
   }, 60_000);
 });
 
+test('of what is costly for workers, one caller has few under way, and another is answered', async () => {
+  await lab.stopWorkers();
+  const part = (key: string) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/x-ndjson' };
+    return fetch(`${api.url}/v1/batch-files/${'0'.repeat(64)}/1?parts=2`, { method: 'PUT', headers, body: '{}' });
+  };
+  const rates = (key: string) => api.call('GET', '/v1/rates', undefined, key);
+  for (const [ask, atOnce] of [
+    [rates, 2],
+    [part, 1],
+  ] as const) {
+    const held = Array.from({ length: atOnce }, () => ask('greedy'));
+    await sleep(500);
+    expect((await ask('greedy')).status).toBe(429);
+    held.push(ask('other'));
+    await sleep(500);
+    expect(await Promise.race([...held, 'none of them'])).toBe('none of them');
+    await Promise.allSettled(held);
+  }
+  await lab.startWorkers();
+});
+
 test('two books are exported at once, whoever asks for them, and another is refused until one is out', async () => {
   const month = new Date().toISOString().slice(0, 7);
   const book = (key: string) => api.call('GET', `/v1/books?month=${month}`, undefined, key);

@@ -114,10 +114,11 @@ export class Payouts {
   }
 
   /** Waits until the service has got a create of each. */
-  untilSent(): Promise<unknown> {
+  async untilSent(): Promise<void> {
     const { sandbox } = this.lab;
-    const sent = () => this.ids.every((id) => sandbox.stats().createsByOrderId[id]);
-    return vi.waitUntil(sent, { timeout: 60_000, interval: 50 });
+    const unsent = () => this.ids.filter((id) => !sandbox.stats().createsByOrderId[id]);
+    await vi.waitUntil(() => unsent().length === 0, { timeout: 60_000, interval: 50 }).catch(() => undefined);
+    expect(await this.waitingFor(unsent())).toEqual([]);
   }
 
   /** Waits until all but these have ended, or for that long; returns the ids of those that are still open. */
