@@ -112,8 +112,8 @@ function verdictOfFailure(run: OrderRun, permission: SendPermission, error: unkn
   if (cause instanceof TimeoutFailure) {
     // The attempt writes its account right before it sends, so it is known even if the worker dies.
     const written = cause.lastHeartbeatDetails as { sentTo?: SentTo } | Refused | undefined;
-    // A second attempt, whose first one may have written it, would take twice as long.
-    if (!written && permission !== 'none' && Date.now() - askedAtMs < 2 * CREATE_TIMEOUT_MS) {
+    // A second attempt, whose first one may have written it, would take longer.
+    if (!written && permission !== 'none' && Date.now() - askedAtMs < 1.5 * CREATE_TIMEOUT_MS) {
       run.unconfirmedAtMs = askedAtMs;
       return { kind: 'notSent', reason: 'the worker that held the create was lost before it could send' };
     }
