@@ -79,12 +79,13 @@ async function refresh(client: Client, gauges: Gauges): Promise<void> {
   gauges.terminated.set(await count(...terminated, `${STATUS} IN ${OPEN}`));
   // Removes reasons that no order has any more.
   gauges.attention.reset();
-  for (const { reason, account } of waiting) gauges.attention.inc({ reason, account });
+  for (const { reason, account } of waiting.read) gauges.attention.inc({ reason, account });
+  if (waiting.unread > 0) gauges.attention.inc({ reason: 'other', account: '' }, waiting.unread);
   gauges.countedAt.set(now / 1_000);
 }
 
 /** Returns what waits for a person, also what ended after `since`. 'other': no known code. */
-async function waitingIn(client: Client, since: string): Promise<Record<'reason' | 'account', string>[]> {
+async function waitingIn(client: Client, since: string) {
   const isEnded = `(${IS_NOT_TERMINATED} AND CloseTime > ${since})`;
   const query = `${searchAttribute.needsAttention.name} = true AND (${IS_RUNNING} OR ${isEnded})`;
   const { runs, token } = await listRuns(client, { query, pageSize: MOST_READ });
@@ -95,5 +96,5 @@ async function waitingIn(client: Client, since: string): Promise<Record<'reason'
     const reason = ATTENTION_CODES.find((code) => code === told) ?? 'other';
     return superseded.has(runId) ? [] : [{ reason, account: attributes.get(searchAttribute.account) ?? '' }];
   });
-  return [...read, ...Array.from({ length: Math.max(0, unread) }, () => ({ reason: 'other', account: '' }))];
+  return { read, unread };
 }

@@ -4,6 +4,7 @@ import {
   ApplicationFailure,
   ChildWorkflowFailure,
   log,
+  TimeoutFailure,
   uuid4,
   type WorkflowInboundCallsInterceptor,
   type WorkflowInterceptors,
@@ -48,14 +49,15 @@ const outbound: WorkflowOutboundCallsInterceptor = {
   scheduleActivity: (input, next) => {
     const { activityType } = input;
     const activityId = idOf(input);
+    const failed = (cause: ApplicationFailure) =>
+      new ActivityFailure('Activity failed', activityType, activityId, 'NON_RETRYABLE_FAILURE', '', cause);
     return next({ ...input, options: { ...input.options, activityId } }).then(
-      (answer) =>
-        checked(answer, activityType, (cause) => {
-          return new ActivityFailure('Activity failed', activityType, activityId, 'NON_RETRYABLE_FAILURE', '', cause);
-        }),
+      (answer) => checked(answer, activityType, failed),
       (error: unknown) => {
-        if (error instanceof ActivityFailure && isForeign(error)) tell(activityType, 'a failure');
-        throw error;
+        const forged = error instanceof ActivityFailure && isTimeoutForged(error);
+        const thrown = forged ? failed(foreignAnswer('a worker cannot say that its time is over')) : error;
+        if (thrown instanceof ActivityFailure && isForeign(thrown)) tell(activityType, 'a failure');
+        throw thrown;
       },
     );
   },
@@ -101,12 +103,19 @@ const refusedUpdate = (name: string, { why }: Refused): ApplicationFailure => {
 export const isForeign = ({ cause }: ActivityFailure): boolean =>
   cause instanceof ApplicationFailure && cause.type === FOREIGN_ANSWER;
 
+/** Only the server ends an activity by its limits: the SDK names that event otherwise. */
+const isTimeoutForged = ({ cause, message }: ActivityFailure): boolean =>
+  cause instanceof TimeoutFailure && message === 'Activity task failed';
+
+const foreignAnswer = (why: string): ApplicationFailure =>
+  ApplicationFailure.create({ type: FOREIGN_ANSWER, message: why, nonRetryable: false });
+
 /** Returns the answer. Throws `failed` for a refused one. */
 function checked<T>(answer: T, from: string, failed: (cause: ApplicationFailure) => Error): T {
   if (!(answer instanceof Refused)) return answer;
   if (answer.kind === 'unreadable') throw new Error(answer.why);
   tell(from, 'a result');
-  throw failed(ApplicationFailure.create({ type: FOREIGN_ANSWER, message: answer.why, nonRetryable: false }));
+  throw failed(foreignAnswer(answer.why));
 }
 
 const NEVER = '**Never start this payment under another order id: an earlier run of this one may have paid it.**';

@@ -56,7 +56,7 @@ export function batchFilesActivity({ directories = {} }: Pick<ActivityDeps, 'dir
   let nextAtMs = 0;
   const nextAskMs = (): number => {
     const nowMs = performance.now();
-    nextAtMs = Math.max(nowMs + BUSY_FOR_MS, nextAtMs + BETWEEN_MS);
+    nextAtMs = Math.min(Math.max(nowMs + BUSY_FOR_MS, nextAtMs + BETWEEN_MS), nowMs + 10 * BUSY_FOR_MS);
     return nextAtMs - nowMs;
   };
   return async function batchFiles(raw: BatchFilesInput, bytes?: Uint8Array): Promise<unknown> {

@@ -124,7 +124,8 @@ export function recordAnswer(run: OrderRun, answer: OrderAnswer, mayHaveSent = f
   const before = answeredIn(run);
   run.answeredIn = answer.runId ?? before;
   if (answer.restoredAtMs !== undefined && !run.order) {
-    record(run, { kind: 'doubted', doubt: doubtOfRestore(answer.restoredAtMs) });
+    const costs = run.unconfirmedAtMs !== undefined && { costs: { isLimited: false } };
+    record(run, { kind: 'doubted', doubt: doubtOfRestore(answer.restoredAtMs), ...costs });
   }
   // A callback counts as one, to whichever run it came.
   if (answer.calledBack && run.facts.callback === 'none') record(run, { kind: 'callback', atMs: Date.now() });

@@ -124,7 +124,9 @@ function hear(facts: Facts, atMs: number): Facts {
 /** Ends a hold. A create that was paused or repeated looks like one that no worker had. */
 function release(facts: Facts, { untilMs, place }: Extract<Outcome, { kind: 'released' }>): Facts {
   const released = without(facts, 'blocked', 'notSent');
-  if (!facts.notSent?.isTakenBack) return released;
+  const { isTakenBack, waitMs } = facts.notSent ?? {};
+  // A look that was due before the next attempt still is.
+  if (!isTakenBack) return waitMs === undefined ? released : without(facts, 'blocked');
   const said = 'the hold took the create back, and a worker may have had it before';
   return inDoubt(released, { cause: 'uncertainCreate', untilMs, place, said });
 }

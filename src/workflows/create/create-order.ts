@@ -147,7 +147,7 @@ async function lookOnce(create: Create, action: Extract<Action, { do: 'look' }>)
       const asking = { summary: 'Is it really not there?', startToCloseTimeout: SEND_TIMEOUT_MS };
       const reading = look(run, 'a look-up before it ends', asking);
       const isAnswered = await answersWithin(reading, LOOK_WITHIN_MS, 'Before it ends unseen');
-      return isAnswered || isReset() ? reading : { kind: 'absent' };
+      return isAnswered || isReset() || run.unconfirmedAtMs !== undefined ? reading : { kind: 'absent' };
     }
     case 'waited': {
       const { why: reason = '' } = run.facts.notSent ?? {};

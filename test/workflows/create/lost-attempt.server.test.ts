@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { expect, test, vi } from 'vitest';
+import proto from '@temporalio/proto';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createTaskQueue, DEFAULT_ACCOUNT } from '../../../src/contract/names.js';
 import { orderInput } from '../../support/inputs.js';
 import { accountWith, type Lab, newOrderId, useLab } from '../../support/lab.js';
+import { pendingActivity } from '../../support/pending-activity.js';
 
 /* Creates that a worker took and was lost before it confirmed that it sends. */
 
@@ -54,3 +57,27 @@ test('after a failover, which may have lost what the worker wrote, absence is pr
   expect((await handle.state()).waitingFor).toContain('Temporal was restored');
   expect(lab.sandbox.stats().createsByOrderId[handle.orderId]).toBeUndefined();
 });
+
+test.each(['TIMEOUT_TYPE_START_TO_CLOSE', 'TIMEOUT_TYPE_SCHEDULE_TO_START'] as const)(
+  'a failure that somebody calls %s while the create is sent is no time-out: nothing is sent again',
+  async (name) => {
+    await lab.replaceWorkers();
+    lab.sandbox.set({ visibilityLagMs: 86_400_000, visibilityLagRate: 1 });
+    onTestFinished(() => lab.sandbox.set({ visibilityLagMs: 0, visibilityLagRate: 0 }));
+    const marker = 'create=no-answer times=all callback=drop';
+    const handle = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('forged'), { marker }));
+    const creates = () => lab.sandbox.stats().createsByOrderId[handle.orderId] ?? 0;
+    await vi.waitUntil(() => creates() === 1, { timeout: 60_000, interval: 50 });
+    const { client, namespace } = lab.temporal;
+    const activityId = await pendingActivity(client, handle.workflowId, 'createOrder');
+    const timeoutType = proto.temporal.api.enums.v1.TimeoutType[name];
+    const failure = { message: 'activity timeout', timeoutFailureInfo: { timeoutType } };
+    const target = { namespace, workflowId: handle.workflowId, activityId, identity: 'rogue', failure };
+    await client.workflowService.respondActivityTaskFailedById(target);
+    const attention = async () => expect((await handle.state()).attention?.code).toBe('foreign-answer');
+    await vi.waitFor(attention, { timeout: 30_000 });
+    expect((await handle.state()).phase).toBe('uncertain');
+    await sleep(3_000);
+    expect(creates()).toBe(1);
+  },
+);
