@@ -39,7 +39,7 @@ export const DECISION_MUTANTS: readonly Mutant[] = [
     name: 'one more re-send than the budget',
     file: 'src/workflows/create/next-action.ts',
     find: 'spent <= resends',
-    replacement: 'spent <= resends + 1',
+    replacement: 'spent - 1 <= resends',
     test: { file, name: 'a payout in doubt is sent again by itself once only' },
   },
   {

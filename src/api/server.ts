@@ -13,7 +13,7 @@ import { holdsWallet, maskWallets } from '../contract/wallets.js';
 import { createAllowance } from '../http-port/allowance.js';
 import { openPort, type Port } from '../http-port/port.js';
 import { checkedBy } from '../validation/field-errors.js';
-import { readJson } from '../validation/json-input.js';
+import { readJsonBytes } from '../validation/json-input.js';
 import { addAccountRoutes } from './accounts.js';
 import { addBatchFileRoutes } from './batch-files.js';
 import { addBatchRoutes } from './batches.js';
@@ -125,8 +125,8 @@ export function createApi(
   );
   app.setSerializerCompiler(() => JSON.stringify);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
-    const { problem, ...parsed } = readJson(String(text).replace(/^\uFEFF/, '') || 'null');
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
+    const { problem, ...parsed } = readJsonBytes(bytes as Buffer);
     if (!problem) return done(null, parsed);
     const detail = `The body ${problem}. Nothing was started. Correct it and send it again`;
     done(new Refusal({ status: 400, code: 'unreadable', detail }));

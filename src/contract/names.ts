@@ -122,7 +122,7 @@ export const PLAN_FORMAT = /^[A-Za-z0-9_-]{1,64}$/;
 /** Format of a caller's reference, without blanks and `@`, because everybody may read it. */
 export const REFERENCE_FORMAT = /^[A-Za-z0-9._:/#-]{1,64}$/;
 export const METADATA_KEY_FORMAT = /^[A-Za-z0-9_.-]{1,40}$/;
-export const METADATA_VALUE_FORMAT = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\ufffd]{1,200}$/u;
+export const METADATA_VALUE_FORMAT = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]{1,200}$/u;
 
 /* Ids of batches, schedules and follow-ups. */
 export const defaultBatchId = (sha256: string): string => sha256.slice(0, 16);

@@ -21,8 +21,12 @@ export async function readInput(file: string, stdin: NodeJS.ReadableStream): Pro
     throw new UsageError(`cannot read the input file (${code}); name a JSON file, or - for standard input`);
   }
   if (bytes.length > MAX_INPUT_BYTES) throw new UsageError(`the input is longer than ${MAX_INPUT_BYTES} bytes`);
-  // Some editors start files with a byte order mark.
-  return bytes.toString('utf8').replace(/^\uFEFF/, '');
+  try {
+    // Some editors start files with a byte order mark, which is not decoded.
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new UsageError('the input is not UTF-8: save it as UTF-8');
+  }
 }
 
 /** Parses JSON without losing digits. Throws UsageError if it is not JSON. */

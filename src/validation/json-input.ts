@@ -23,6 +23,17 @@ export function readJson(text: string, path = ''): JsonInput {
   }
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Reads the bytes of a JSON text, without a byte order mark; no bytes are null. */
+export function readJsonBytes(bytes: Uint8Array): JsonInput {
+  try {
+    return readJson(utf8.decode(bytes) || 'null');
+  } catch {
+    return { value: undefined, errors: [], problem: 'is not UTF-8' };
+  }
+}
+
 /** The parser's messages quote the text, so only kind, key and position are used. */
 function problemOf(error: unknown, text: string): string {
   if (error instanceof RangeError) return 'is nested too deeply';

@@ -8,7 +8,7 @@ const PLAIN = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
 
 const CODE = /[^\x20-\x7e]/u;
 /** Forbidden in all texts. Schemas refuse control characters. */
-const FREE = /[\p{Bidi_Control}\p{Cs}\ufffd]/u;
+const FREE = /[\p{Bidi_Control}\p{Cs}]/u;
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\ufffc]/u;
 const NAME = new RegExp(`(?![ 0-9])[\\p{Cs}\\p{Z}\\p{Nd}\\ufffd]|${INVISIBLE.source}`, 'u');
 
@@ -52,7 +52,7 @@ export function textProblem(kind: TextKind, value: string): string | undefined {
 function badCharacter(bad: RegExp, value: string): string | undefined {
   const [found] = bad.exec(value) ?? [];
   if (!found) return undefined;
-  const isHidden = INVISIBLE.test(found) || /[\p{Bidi_Control}\p{Cs}]/u.test(found);
+  const isHidden = INVISIBLE.test(found) || FREE.test(found);
   const advice = isHidden ? 'delete it' : /\p{Z}/u.test(found) ? 'type a plain space there' : 'type the value again';
   return `contains ${describeCharacter(found)}: ${advice}, as the payee gave it`;
 }

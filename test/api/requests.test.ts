@@ -51,6 +51,12 @@ test('what no route reads is a problem that says so', async () => {
   });
   expectProblem(await api.call('GET', '/v1/orders/%E0%A4%A'), { status: 400, code: 'unreadable' });
   expectProblem(await api.call('DELETE', '/v1/orders/o-1'), { status: 404, code: 'noRoute' });
+  const latin1 = await fetch(`${api.url}/v1/orders`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from('{"order_type":"withdraw","order":{"description":"f\xfcr"}}', 'latin1'),
+  });
+  expect([latin1.status, Object(await latin1.json()).detail]).toEqual([400, expect.stringContaining('is not UTF-8')]);
   const text = await fetch(`${api.url}/v1/orders`, {
     method: 'POST',
     body: 'x',

@@ -140,11 +140,11 @@ test('those that wait for a person are counted by reason, with as many requests 
     [`payment_orders_attention{reason="${reason}",account="eu"}`]: value,
   });
   try {
-    expect(await counted()).toEqual({ reasons: {}, requests: 11 });
+    expect(await counted()).toEqual({ reasons: {}, requests: 14 });
     await Promise.all([...ATTENTION_CODES, 'over-cap', 'a text of somebody’s own', undefined].map(wait));
     const one = ATTENTION_CODES.map((code) => ofReason(code, 1));
     const reasons = Object.assign({}, ...one, ofReason('over-cap', 2), ofReason('other', 2));
-    await vi.waitFor(async () => expect(await counted()).toEqual({ reasons, requests: 11 }), 30_000);
+    await vi.waitFor(async () => expect(await counted()).toEqual({ reasons, requests: 14 }), 30_000);
     // Whoever reaches Temporal may start what no worker here can read; those that wait are counted all the same.
     const unreadable: PayloadCodec = {
       encode: async (payloads) =>

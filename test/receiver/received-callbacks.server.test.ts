@@ -73,7 +73,8 @@ describe.concurrent('a callback that names', () => {
 
   test('a receipt on another address ends as OrderConflict, without showing an address', async () => {
     const { orderUuid, handle } = receive(lab, lab.plain, 'callback=drop');
-    expect(await postCallback(lab, lab.exchanging, { order_uuid: orderUuid })).toBe(200);
+    const send = () => postCallback(lab, lab.exchanging, { order_uuid: orderUuid });
+    await vi.waitFor(async () => expect(await send()).toBe(200), { timeout: 20_000, interval: 500 });
     const failure = await handle.result().catch((error: unknown) => error);
     expect(failure).toMatchObject({ type: 'OrderConflict', message: expect.stringContaining(lab.exchanging.ref) });
     expect(String(failure)).not.toContain(lab.plain.address);

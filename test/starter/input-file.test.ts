@@ -33,6 +33,8 @@ describe('reading', () => {
 
   it('refuses a folder and more than a megabyte', async () => {
     await expect(readInput(tmpdir(), nothing)).rejects.toThrow('EISDIR');
+    const latin1 = Readable.from([Buffer.from('{"description":"f\xfcr"}', 'latin1')]);
+    await expect(readInput('-', latin1)).rejects.toThrow('not UTF-8');
     await expect(readInput(await file(Buffer.alloc(1024 * 1024 + 1)), nothing)).rejects.toThrow('longer than');
   });
 });
