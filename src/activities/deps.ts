@@ -12,6 +12,7 @@ import { invalidOrder, type KeyRefusals } from './failures.js';
 import type { FirstSendsByCanary } from './order/go-first.js';
 import type { GroupedLookUps } from './order/grouped-look-ups.js';
 import type { PolicyDesk } from './policy/desk.js';
+import type { Spacing } from './spacing.js';
 import type { Stops } from './stops.js';
 
 /** Account as activities use it. */
@@ -30,8 +31,8 @@ export interface Account extends UsedAccount {
   canary?: Canary;
   /** Absent before an order waits for a later one. */
   firstSends?: FirstSendsByCanary;
-  /** Last turns of questions of orders in doubt (performance.now). */
-  questionsAtMs?: { acceptance: number; reading: number };
+  /** Turns of questions of orders in doubt. */
+  questions?: { acceptance: Spacing; reading: Spacing };
   /** Workflows that were told that the service refuses the key. Absent before the first refusal. */
   keyRefusals?: KeyRefusals;
   /** Absent before the first create. */

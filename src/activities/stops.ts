@@ -3,6 +3,7 @@ import { whyStopped } from '../client/accounts.js';
 import type { CreateVerdict } from '../contract/order/activities.js';
 import { type Account, type ActivityDeps, accountOf } from './deps.js';
 import { comeBackIn } from './failures.js';
+import { nextTurnMs } from './spacing.js';
 
 /** Maximum age of what a worker knows at a send. With the send itself, a stop works within 2 s. */
 const FRESH_MS = 1_000;
@@ -16,7 +17,7 @@ const [ASK_AGAIN_MS, BETWEEN_MS] = [2_000, 40];
 export class Stops {
   #read: { why?: string | undefined; startedMs: number; wallMs: number } | undefined;
   #pending: Promise<string | undefined> | undefined;
-  #nextAtMs = 0;
+  readonly #asks = { atMs: 0 };
 
   constructor(private readonly read: () => Promise<string | undefined>) {}
 
@@ -42,9 +43,7 @@ export class Stops {
 
   /** Returns when a waiting order asks again, spread so that many orders cost little. */
   nextAskMs(): number {
-    const nowMs = performance.now();
-    this.#nextAtMs = Math.max(nowMs + ASK_AGAIN_MS, this.#nextAtMs + BETWEEN_MS);
-    return this.#nextAtMs - nowMs;
+    return nextTurnMs(this.#asks, ASK_AGAIN_MS, BETWEEN_MS);
   }
 
   async #look(): Promise<string | undefined> {

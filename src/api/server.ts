@@ -142,8 +142,8 @@ export function createApi(
     const caller = authenticate(request, keys);
     request.caller = caller;
     const name = caller.key?.name ?? '';
-    const enters = load.enter(name, reply.raw) && load.enter(`${name} ${url}`, reply.raw, config.atOnce);
-    if (!allowance.take(name) || !enters) throw new Refusal(LIMITED);
+    const isRoom = () => !config.atOnce || load.enter(`${name} ${url}`, reply.raw, config.atOnce);
+    if (!allowance.take(name) || !load.enter(name, reply.raw) || !isRoom()) throw new Refusal(LIMITED);
     requireVerb(caller, config.verbs);
   });
   // Not earlier: reading the body would leave the context.

@@ -1,5 +1,7 @@
 import type { Client } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { vi } from 'vitest';
+import type { OrderHandle } from '../../src/client/order-handle.js';
 
 /** Waits for an activity of a workflow that is scheduled and not ended, of any type where none is named; answers its id. */
 export async function pendingActivity(client: Client, workflowId: string, type?: string): Promise<string> {
@@ -26,3 +28,20 @@ export async function giveUpCreate(client: Client, namespace: string, workflowId
   }
   await client.workflowService.respondActivityTaskFailedById({ ...target, workflowId, activityId: id, failure });
 }
+
+/** Only to make tests short: the attempt of a worker that is lost times out after a second. */
+export const timeOutCreate = (client: Client, namespace: string, workflowId: string) =>
+  client.workflowService.updateActivityOptions({
+    namespace,
+    execution: { workflowId },
+    type: 'createOrder',
+    activityOptions: { startToCloseTimeout: msToTs('1 second') },
+    updateMask: { paths: ['start_to_close_timeout'] },
+  });
+
+/** Waits until an order knows that its worker was lost before it could send. */
+export const untilLost = (handle: OrderHandle) =>
+  vi.waitUntil(async () => (await handle.state()).waitingFor.includes('was lost before it could send'), {
+    timeout: 60_000,
+    interval: 100,
+  });

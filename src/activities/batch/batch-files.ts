@@ -16,6 +16,7 @@ import { maskWallets } from '../../contract/wallets.js';
 import { batchSchema } from '../../validation/input-schemas.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure, comeBackIn, invalidInput, validInput } from '../failures.js';
+import { nextTurnMs } from '../spacing.js';
 
 const account = z.string().regex(ACCOUNT_FORMAT);
 const count = z.int().min(0);
@@ -53,15 +54,13 @@ const REST = 4;
 /** Stores uploads, and reads rows and reports, for callers that have no folder of the workers. */
 export function batchFilesActivity({ directories = {} }: Pick<ActivityDeps, 'directories'>) {
   let atOnce = 0;
-  let nextAtMs = 0;
-  const nextAskMs = (): number => {
-    const nowMs = performance.now();
-    nextAtMs = Math.min(Math.max(nowMs + BUSY_FOR_MS, nextAtMs + BETWEEN_MS), nowMs + 10 * BUSY_FOR_MS);
-    return nextAtMs - nowMs;
-  };
+  const busy = { atMs: 0 };
   return async function batchFiles(raw: BatchFilesInput, bytes?: Uint8Array): Promise<unknown> {
     const input = validInput(batchFilesInput, raw);
-    if (atOnce >= MOST_AT_ONCE) throw comeBackIn(nextAskMs(), 'the worker is busy with other files');
+    if (atOnce >= MOST_AT_ONCE) {
+      const turnMs = nextTurnMs(busy, BUSY_FOR_MS, BETWEEN_MS, 10 * BUSY_FOR_MS);
+      throw comeBackIn(turnMs, 'the worker is busy with other files');
+    }
     atOnce += 1;
     const beganMs = performance.now();
     try {

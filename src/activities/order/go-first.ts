@@ -19,6 +19,7 @@ import type { CanaryInput } from '../../contract/order/canary.js';
 import { FOLLOW_UP_TYPES, ORDER_TYPES, type OrderType, workflowTypeOf } from '../../contract/order/types.js';
 import type { canary } from '../../workflows/create/canary.js';
 import type { Account } from '../deps.js';
+import { nextTurnMs } from '../spacing.js';
 import { depositsCount, LATER_BY, YOUNGEST } from './witnesses.js';
 
 /** Shortest interval, in ms. Windows are that short in tests only. */
@@ -42,12 +43,9 @@ const betweenMs = (pace: Pace): Record<AskedFor, number> => ({
 const QUESTIONS_A_SECOND = 20;
 
 /** Returns when an order in doubt asks again, in ms: each has a turn of its own. */
-export function untilAskedAgainMs(account: Pick<Account, 'questionsAtMs'>, kind: AskedFor, pace: Pace): number {
-  const nowMs = performance.now();
-  account.questionsAtMs ??= { acceptance: 0, reading: 0 };
-  const turnMs = account.questionsAtMs[kind] + 1_000 / QUESTIONS_A_SECOND;
-  account.questionsAtMs[kind] = Math.max(nowMs + betweenMs(pace)[kind], turnMs);
-  return account.questionsAtMs[kind] - nowMs;
+export function untilAskedAgainMs(account: Pick<Account, 'questions'>, kind: AskedFor, pace: Pace): number {
+  account.questions ??= { acceptance: { atMs: 0 }, reading: { atMs: 0 } };
+  return nextTurnMs(account.questions[kind], betweenMs(pace)[kind], 1_000 / QUESTIONS_A_SECOND);
 }
 
 /** Orders of an account that wait for a later one. Times: performance.now, but for `fromMs`. */

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createTaskQueue, DEFAULT_ACCOUNT } from '../../../src/contract/names.js';
 import { orderInput } from '../../support/inputs.js';
 import { accountWith, type Lab, newOrderId, useLab } from '../../support/lab.js';
-import { pendingActivity } from '../../support/pending-activity.js';
+import { pendingActivity, timeOutCreate, untilLost } from '../../support/pending-activity.js';
 
 /* Creates that a worker took and was lost before it confirmed that it sends. */
 
@@ -19,17 +18,8 @@ async function lost({ temporal: { client, namespace }, orders }: Lab, name: stri
   await client.withDeadline(Date.now() + 60_000, () =>
     client.workflowService.pollActivityTaskQueue({ namespace, taskQueue, identity: 'lost' }),
   );
-  await client.workflowService.updateActivityOptions({
-    namespace,
-    execution: { workflowId: handle.workflowId },
-    type: 'createOrder',
-    activityOptions: { startToCloseTimeout: msToTs('1 second') },
-    updateMask: { paths: ['start_to_close_timeout'] },
-  });
-  await vi.waitUntil(async () => (await handle.state()).waitingFor.includes('was lost before it could send'), {
-    timeout: 60_000,
-    interval: 100,
-  });
+  await timeOutCreate(client, namespace, handle.workflowId);
+  await untilLost(handle);
   return handle;
 }
 

@@ -1,7 +1,5 @@
-import { msToTs } from '@temporalio/common/lib/time.js';
 import { expect, test, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
-import type { OrderHandle } from '../../../src/client/order-handle.js';
 import { pinOfConfig } from '../../../src/config/accounts.js';
 import { Secret } from '../../../src/config.js';
 import { createTaskQueue, DEFAULT_ACCOUNT } from '../../../src/contract/names.js';
@@ -9,6 +7,7 @@ import { digestOfJson, publishingIdentity } from '../../../src/temporal/publishe
 import { resetTo, resettableEvents, runOf } from '../../reliability/reset.fixture.js';
 import { orderInput } from '../../support/inputs.js';
 import { accountWith, newOrderId } from '../../support/lab.js';
+import { timeOutCreate, untilLost } from '../../support/pending-activity.js';
 import {
   attentionSays,
   executedAtBoth,
@@ -37,22 +36,6 @@ function takeCreate({ lab, urlOf }: TwoAccounts, place: Place) {
   );
 }
 
-/** Only to make tests short: the attempt of a worker that died times out. */
-const timeOutCreate = ({ lab: { temporal } }: TwoAccounts, workflowId: string) =>
-  temporal.client.workflowService.updateActivityOptions({
-    namespace: temporal.namespace,
-    execution: { workflowId },
-    type: 'createOrder',
-    activityOptions: { startToCloseTimeout: msToTs('1 second') },
-    updateMask: { paths: ['start_to_close_timeout'] },
-  });
-
-const untilLost = (handle: OrderHandle) =>
-  vi.waitUntil(async () => (await handle.state()).waitingFor.includes('was lost before it could send'), {
-    timeout: 60_000,
-    interval: 100,
-  });
-
 /** An order that the first place accepted, reset to before its create; no worker runs. */
 async function acceptedAndReset({ lab, workAt }: TwoAccounts) {
   await workAt(PLACES.first);
@@ -73,7 +56,7 @@ test('a create that was sent, and of which Temporal lost all that its worker wro
   const handle = await lab.orders.start('withdraw', input);
   await takeCreate(accounts, PLACES.first);
   await (await serviceOf(lab.sandbox)).createOrder('withdraw', input.order);
-  await timeOutCreate(accounts, handle.workflowId);
+  await timeOutCreate(lab.temporal.client, lab.temporal.namespace, handle.workflowId);
   await untilLost(handle);
 
   await workAt(PLACES.otherKey);
@@ -123,7 +106,7 @@ test('a create of a reset run, which cannot send and whose worker died at anothe
   const { handle, order_uuid } = await acceptedAndReset(accounts);
   await lab.startWorkers(accountWith(lab, { name: 'another' }));
   await takeCreate(accounts, PLACES.otherKey);
-  await timeOutCreate(accounts, handle.workflowId);
+  await timeOutCreate(lab.temporal.client, lab.temporal.namespace, handle.workflowId);
   await untilLost(handle);
   await workAt(PLACES.first);
   expect(await handle.created({ timeoutMs: 90_000 })).toMatchObject({ order_uuid });
