@@ -1,0 +1,170 @@
+import { hash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SandboxOptions } from '../../sandbox/options.js';
+import type { OrderHandle } from '../../src/client/order-handle.js';
+import { searchAttribute } from '../../src/contract/names.js';
+import { orderInput } from '../support/inputs.js';
+import { newOrderId } from '../support/lab.js';
+import { endProcesses, peakMib, startProcess, temporalEnv } from '../worker/process.fixture.js';
+import { type BatchLab, openBatchLab } from '../workflows/batch/batches.fixture.js';
+import { startBatchWorker } from './killable-workers.fixture.js';
+import { say } from './paced-lab.fixture.js';
+
+/* All of a worker's surroundings at once: the service, its clock, and the number of its open orders. */
+
+/** Orders that are open when the worker is told to end. */
+const OPEN_ORDERS = Number(process.env.OPEN_ORDERS ?? 5_000);
+const STARTED_AT_ONCE = 50;
+const MOST_MIB = 512;
+const TEST_LIMIT_MS = 25 * 60_000;
+const SHORT_WINDOW = { ORDER_SETTLE_WINDOW: '10s', ALLOW_SHORT_WINDOWS: 'true' };
+
+/** A lab for the tests of a `describe`. */
+function useLab(sandbox: SandboxOptions): BatchLab {
+  const lab = {} as BatchLab;
+  beforeAll(async () => void Object.assign(lab, await openBatchLab({ workers: false, sandbox })));
+  afterAll(async () => {
+    await endProcesses();
+    await lab.close?.();
+  });
+  return lab;
+}
+
+/** Starts payouts, a few at once. */
+async function startPayouts({ orders }: BatchLab, label: string, count: number, marker = ''): Promise<OrderHandle[]> {
+  const started: OrderHandle[] = [];
+  while (started.length < count) {
+    const next = Array.from({ length: Math.min(STARTED_AT_ONCE, count - started.length) }, () =>
+      orders.start('withdraw', orderInput('withdraw', newOrderId(label), { marker })),
+    );
+    started.push(...(await Promise.all(next)));
+  }
+  return started;
+}
+
+/** All complete within that time, each executed once. */
+async function expectPaidOnce(lab: BatchLab, payouts: readonly OrderHandle[], timeoutMs: number): Promise<void> {
+  const ends = await Promise.all(
+    payouts.map((payout) => payout.result({ timeoutMs }).then(({ outcome }) => outcome, String)),
+  );
+  const { executedByOrderId } = lab.sandbox.stats();
+  const counts = payouts.map(({ orderId }) => executedByOrderId[orderId] ?? 0);
+  expect.soft(counts.filter((count) => count > 1)).toEqual([]);
+  expect.soft(ends.filter((end) => end !== 'completed')).toEqual([]);
+  expect(counts.filter((count) => count !== 1)).toEqual([]);
+}
+
+const countAsked = async ({ temporal }: BatchLab): Promise<number> =>
+  (await temporal.client.workflow.count(`${searchAttribute.attentionReason.name} IS NOT NULL`)).count;
+
+describe('a service that cuts off half of its answers', () => {
+  const cut = ['create', 'status', 'list', 'rates'].flatMap((place) => [
+    [`${place}.truncated`, 0.25],
+    [`${place}.cut`, 0.25],
+  ]);
+  const lab = useLab({ seed: 'half', settings: { duplicateMode: 'c', faults: Object.fromEntries(cut) } });
+
+  test(
+    'every payout is executed once, and nobody is asked',
+    async () => {
+      startBatchWorker(lab, SHORT_WINDOW);
+      await expectPaidOnce(lab, await startPayouts(lab, 'half', 60), 300_000);
+      expect(await countAsked(lab)).toBe(0);
+    },
+    TEST_LIMIT_MS,
+  );
+});
+
+/** Code for a process whose clock jumps at each SIGUSR2: an hour ahead, two hours back, and to the right time again. */
+const CLOCK = `
+  const Right = Date; const jumps = [3_600_000, -3_600_000, 0]; let by = 0;
+  globalThis.Date = class extends Right {
+    constructor(...given) { if (given.length > 0) super(...given); else super(Right.now() + by); }
+    static now() { return Right.now() + by; }
+  };
+  process.on('SIGUSR2', () => { by = jumps.shift() ?? 0; });`;
+
+describe('a worker whose clock jumps', () => {
+  const faults = { 'create.no-answer': 0.05, 'create.500-after': 0.05, 'create.503': 0.05 };
+  const lab = useLab({ seed: 'jumps', settings: { duplicateMode: 'c', faults } });
+
+  test(
+    'by an hour, twice: every payout is executed once, and all end once it is right again',
+    async () => {
+      const options = `--import=data:text/javascript,${encodeURIComponent(CLOCK)}`;
+      const worker = startBatchWorker(lab, { ...SHORT_WINDOW, NODE_OPTIONS: options });
+      await worker.ready;
+      const payouts = await startPayouts(lab, 'before', 20);
+      for (const label of ['ahead', 'behind', 'right']) {
+        // Some of those before are still under way.
+        const [some] = payouts.slice(-20);
+        await some?.result({ timeoutMs: 60_000 });
+        worker.kill('SIGUSR2');
+        payouts.push(...(await startPayouts(lab, label, 20)));
+      }
+      await expectPaidOnce(lab, payouts, 300_000);
+      say(`a clock that jumps: ${payouts.length} executed once, ${await countAsked(lab)} ask`);
+    },
+    TEST_LIMIT_MS,
+  );
+});
+
+describe(`${OPEN_ORDERS} open orders`, () => {
+  const lab = useLab({ seed: 'many' });
+  const settings = { ORDER_POLL_INITIAL: '30s', ORDER_POLL_MAX: '60s' };
+
+  test(
+    'a worker that is told to end does so at once, and another one ends them all',
+    async () => {
+      const worker = startBatchWorker(lab, settings);
+      await worker.ready;
+      const [beganMs, marker] = [performance.now(), `after_ms=${120 * OPEN_ORDERS}`];
+      const payouts = await startPayouts(lab, 'open', OPEN_ORDERS, marker);
+      const startedMs = performance.now();
+      worker.kill('SIGTERM');
+      expect(await worker.exited).toBe(0);
+      const stoppedMs = performance.now();
+      const next = startBatchWorker(lab, settings);
+      await expectPaidOnce(lab, payouts, TEST_LIMIT_MS);
+      const seconds = [startedMs - beganMs, stoppedMs - startedMs, performance.now() - stoppedMs];
+      const mib = Math.round(await peakMib(next.pid));
+      const shown = seconds.map((ms) => (ms / 1_000).toFixed(1)).join(', ');
+      say(`open orders: started in, ended after, completed in ${shown} s; ${mib} MiB`);
+      expect(mib).toBeLessThan(MOST_MIB);
+      expect(seconds[1]).toBeLessThan(30_000);
+    },
+    2 * TEST_LIMIT_MS,
+  );
+
+  test(
+    'whoever exports their month ten times at once holds up no payout, and is answered twice',
+    async () => {
+      const file = join(lab.folder, 'api-keys.json');
+      const keys = [{ name: 'books', sha256: hash('sha256', 'books'), verbs: ['read'] }];
+      writeFileSync(file, JSON.stringify(keys), { mode: 0o600 });
+      const env = { ...temporalEnv(lab.temporal), API_ADDRESS: '127.0.0.1:0', API_KEYS_FILE: file };
+      const api = startProcess('src/api.ts', env);
+      const { api: url } = await api.ready;
+      const month = new Date().toISOString().slice(0, 7);
+      const beganMs = performance.now();
+      const exports = Array.from({ length: 10 }, async () => {
+        const answer = await fetch(`${url}/v1/books?month=${month}`, { headers: { authorization: 'Bearer books' } });
+        return { status: answer.status, bytes: (await answer.arrayBuffer()).byteLength };
+      });
+      const payouts = await startPayouts(lab, 'beside', 20);
+      await expectPaidOnce(lab, payouts, 60_000);
+      const paidMs = performance.now() - beganMs;
+      const answers = await Promise.all(exports);
+      const mib = Math.round(await peakMib(api.pid));
+      const shown = answers.map(({ status, bytes }) => `${status} (${bytes})`).join(' ');
+      say(
+        `books: payouts ${Math.round(paidMs)} ms, exports ${Math.round(performance.now() - beganMs)} ms: ${shown}; ${mib} MiB`,
+      );
+      expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(2);
+      expect(mib).toBeLessThan(MOST_MIB);
+    },
+    TEST_LIMIT_MS,
+  );
+});
