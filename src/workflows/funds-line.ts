@@ -15,7 +15,13 @@ import {
 import type Big from 'big.js';
 import type { Activities } from '../activities/index.js';
 import { type Amount, decimal, divide, toAmount } from '../contract/money.js';
-import { FUNDS_SIGNAL, GO_FIRST_SIGNAL, JOIN_LINE_SIGNAL, LEAVE_LINE_SIGNAL } from '../contract/names.js';
+import {
+  FUNDS_SIGNAL,
+  fundsLineWorkflowId,
+  GO_FIRST_SIGNAL,
+  JOIN_LINE_SIGNAL,
+  LEAVE_LINE_SIGNAL,
+} from '../contract/names.js';
 import type { FundsLineInput, FundsLook, FundsNews, Place } from '../contract/order/funds.js';
 import { readOnly, untilOver } from './activity-calls.js';
 
@@ -49,7 +55,8 @@ interface Line {
  */
 export async function fundsLine(input?: FundsLineInput): Promise<void> {
   const line: Line = {
-    account: String(input?.account),
+    // Something may have started it without an input.
+    account: workflowInfo().workflowId.replace(fundsLineWorkflowId(''), ''),
     places: new Map(),
     isChanged: true,
     isOneFirst: false,

@@ -98,7 +98,8 @@ export async function letSomebodyGoFirst(account: Account, waiting: Waiting, pac
   const line = client.workflow.getHandle(fundsLineWorkflowId(name));
   await line.signal(GO_FIRST_SIGNAL).catch(() => undefined);
   if (!setting || !depositCounts || nowMs - state.sinceMs < patienceMs) return false;
-  if (limiter.isCreating || account.stops?.lastWhy) return false;
+  // A remembered stop is asked for again: nobody else may ask.
+  if (limiter.isCreating || (await account.stops?.stillWhy())) return false;
   const { countsFor: _, ...deposit } = setting;
   const options = {
     workflowId: canaryWorkflowId(name),
@@ -119,7 +120,7 @@ export async function letSomebodyGoFirst(account: Account, waiting: Waiting, pac
   return false;
 }
 
-/** Newest orders of the account that are read, and how many accepted ones are enough. */
+/** Newest orders that are read, closed and open, and how many accepted ones are enough. */
 const [MOST_READ, ENOUGH] = [20, 2];
 
 /**
@@ -135,15 +136,17 @@ async function learnAccepted(client: Client, account: Account, waiting: Waiting,
   const provesFromMs = fromMs + LATER_BY * windowMs;
   const query = [
     `${searchAttribute.account.name} = ${quoted(account.name)} AND WorkflowType IN (${types.join(', ')})`,
-    // The one that went first may have been started long ago.
-    `(ExecutionStatus = 'Running' OR CloseTime > ${time(provesFromMs)})`,
     `StartTime < ${time(Date.now() - YOUNGEST * windowMs)}`,
     `${searchAttribute.orderStatus.name} NOT IN ('uncertain', 'parked', 'short', 'none', 'unresolved')`,
   ].join(' AND ');
-  const { runs } = await listRuns(client, { query, pageSize: MOST_READ });
+  // The one that went first may have been started long ago. Open orders would fill a list of both.
+  const states = [`CloseTime > ${time(provesFromMs)}`, `ExecutionStatus = 'Running'`];
+  const pages = await Promise.all(
+    states.map((state) => listRuns(client, { query: `${query} AND ${state}`, pageSize: MOST_READ })),
+  );
   let found = 0;
   let isNew = false;
-  for (const run of runs) {
+  for (const run of pages.flatMap(({ runs }) => runs)) {
     // A run that cannot be read, whyever, shows no later order.
     const accepted = await acceptedIn(client, run).catch(() => undefined);
     if (accepted?.sentTo.account !== account.id || isFormOfId(accepted.order.user_order_id, orderId)) continue;

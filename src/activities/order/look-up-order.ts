@@ -5,6 +5,7 @@ import {
   type LookUpAnswer,
   type LookUpInput,
   type LookUpReading,
+  OUTAGE_WINDOWS,
   type Pace,
   windowOf,
 } from '../../contract/order/activities.js';
@@ -116,9 +117,6 @@ async function payersNow({ rates }: Account, { type, request }: LookUpInput, rea
   const isCompleted = reading.kind === 'found' && reading.order.status === 'completed';
   return isCompleted ? undefined : payersOf(await rates.current(), type, request);
 }
-
-/** An outage is over after this many windows without a failing create: an hour by default. */
-const OUTAGE_WINDOWS = 6;
 
 /** A person already has a question, or soon will, so another account raises none. */
 const isAwaited = (reading: LookUpReading | ElsewhereAnswer): boolean =>

@@ -23,6 +23,9 @@ export interface Pace {
 export const windowOf = ({ settleWindowMs }: Pace, type: OrderType): number =>
   factsOf(type).movesMoneyAtOnce ? settleWindowMs.atOnce : settleWindowMs.deposit;
 
+/** An outage is over after this many windows without a failing create: an hour by default. */
+export const OUTAGE_WINDOWS = 6;
+
 /** Returns the age in ms at which an answer must show an order. */
 export const visibleAfterMs = (pace: Pace, type: OrderType): number => windowOf(pace, type) / 2;
 

@@ -182,7 +182,8 @@ function applyProofReading(facts: Facts, outcome: Extract<Outcome, { kind: 'read
   const { proof, isProven } = applyReading(facts.proof, doubt, reading, windowMs);
   // Readings before a callback do not count.
   if (facts.callback === 'fresh') return { ...noted, proof: restart(proof, reading, windowMs) };
-  if (!isProven) return { ...noted, proof };
+  // Said by the reading that follows the failure, and forgotten by the last one.
+  if (!isProven) return withControl({ ...noted, proof }, control);
   return withControl({ ...without(noted, 'doubt', 'proof'), absence: { doubt, readIn, control } }, control);
 }
 

@@ -1,5 +1,6 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import { timeShown } from '../../contract/attention.js';
+import { OUTAGE_WINDOWS } from '../../contract/order/activities.js';
 import { watch } from '../activity-calls.js';
 import { lookUp } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
@@ -38,6 +39,7 @@ export async function askPerson(run: OrderRun, about: Question, isChanged: () =>
 async function letOthersGoFirst(run: OrderRun, waitsFor: Awaited, isChanged: () => boolean): Promise<void> {
   enterPhase(run, 'uncertain', AWAITED[waitsFor]);
   const forMs = run.strictest.pace?.settleWindowMs.atOnce ?? 0;
+  const overAtMs = Date.now() + OUTAGE_WINDOWS * forMs;
   do {
     const asking = new CancellationScope();
     const pending = asking.run(() => awaitLater(run, forMs));
@@ -47,6 +49,9 @@ async function letOthersGoFirst(run: OrderRun, waitsFor: Awaited, isChanged: () 
     const seen = await pending;
     // If the service hides an accepted order, the outage is over, and a person is asked.
     if (seen.kind === 'absent' && !seen.control?.whole) return;
+    // A worker that was started in the outage does not know of it.
+    const isUntold = seen.kind === 'absent' && seen.control?.later === undefined && !seen.control?.othersFail;
+    if (waitsFor === 'an accepted order' && isUntold && Date.now() < overAtMs) continue;
     record(run, laterOutcome(seen));
   } while (waitsFor === 'an accepted order' && !isChanged());
 }

@@ -16,7 +16,7 @@ import { record } from './apply-outcome.js';
 import { latestSendIsOver } from './attempt.js';
 
 /** Waits before the order joins again, in case that an operator has ended the line. */
-const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [10 * 60_000, 24 * 3_600_000];
+const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [10 * 60_000, 3_600_000];
 
 /** Waits in the line of the account until the balance covers the order, and nothing is sent. */
 export async function awaitFunds(

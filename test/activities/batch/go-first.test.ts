@@ -31,6 +31,8 @@ interface Case {
   what: string;
   uncertain?: number[];
   unsettled?: number[];
+  /** Those that are uncertain if omitted. */
+  open?: number[];
   left?: number;
   maxInFlight?: number;
   isUnanswered?: true;
@@ -52,8 +54,16 @@ const CASES: Case[] = [
     what: 'all open rows are uncertain, and as many as may be open',
     uncertain: [4, 6],
     maxInFlight: 2,
-    why: /^all 2 open/,
+    why: /^2 of 2 open rows are uncertain, and no more/,
   },
+  {
+    what: 'one of as many open rows as may be is uncertain, and the others are followed for hours',
+    uncertain: [4],
+    open: [4, 5, 6],
+    maxInFlight: 3,
+    why: /^1 of 3 open rows/,
+  },
+  { what: 'as many rows as may be are open, and none is uncertain', open: [4, 5], maxInFlight: 2 },
   { what: 'few rows are left, and one is uncertain', uncertain: [4], left: 3, why: /^row 4 is uncertain, and few/ },
   { what: 'few rows are left, and a create has no answer', left: 3, isUnanswered: true, why: /^few rows are left/ },
   { what: 'many rows are left, and a create has no answer', left: 4, isUnanswered: true },
@@ -61,12 +71,16 @@ const CASES: Case[] = [
 ];
 
 describe('why rows go one at a time', () => {
-  test.for(CASES)('$what', ({ uncertain = [], unsettled = [], left = 50, maxInFlight = 100, isUnanswered, why }) => {
-    const progress = progressWith({ uncertain, unsettled });
-    expect(whyOneAtATime(progress, { left, maxInFlight, ...(isUnanswered && { isUnanswered }) })?.why).toEqual(
-      why && expect.stringMatching(why),
-    );
-  });
+  test.for(CASES)(
+    '$what',
+    ({ uncertain = [], unsettled = [], open, left = 50, maxInFlight = 100, isUnanswered, why }) => {
+      const rows = open?.map((row) => ({ row, orderId: `row-${row}` }));
+      const progress = progressWith({ uncertain, unsettled, ...(rows && { open: rows }) });
+      expect(whyOneAtATime(progress, { left, maxInFlight, ...(isUnanswered && { isUnanswered }) })?.why).toEqual(
+        why && expect.stringMatching(why),
+      );
+    },
+  );
 });
 
 describe('rows that go one at a time', () => {
@@ -123,7 +137,11 @@ describe('rows that go one at a time', () => {
   });
 });
 
-test('rows that go one at a time are not more than may be open, unless all others are uncertain', () => {
+test('rows that go one at a time take the places of those that are uncertain, and no others', () => {
+  const followed = [5, 6, 7].map((row) => ({ row, orderId: `row-${row}` }));
+  const mixed = progressWith({ uncertain: [7], open: followed, first: { why: '', unclear: 0, nextAtMs: 0 } });
+  expect(mayGoFirst(mixed, 3, 0)).toBe(true);
+  expect(mayGoFirst(mixed, 2, 0)).toBe(false);
   const open = [{ row: 5, orderId: 'row-5' }];
   const progress = progressWith({ uncertain: [5], open, first: { why: '', unclear: 0, nextAtMs: 0 } });
   expect(mayGoFirst(progress, 1, 0)).toBe(true);

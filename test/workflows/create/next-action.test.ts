@@ -42,6 +42,14 @@ function readings(later?: true): Outcome[] {
   }));
 }
 
+/** The same in an outage that ends before the window does: only the first reading tells of it. */
+const inOutage = (): Outcome[] =>
+  unclear('asked', true).map((outcome, n) =>
+    outcome.kind === 'read' && n === 1
+      ? { ...outcome, seen: { kind: 'absent', control: { whole: true, othersFail: true } } }
+      : outcome,
+  );
+
 const REFUSED: Outcome = { kind: 'refused', answer: 'HTTP 400', atMs: 0, place: 'asked' };
 const CLOSING: Outcome = { kind: 'closing', by: 'ann', atMs: 0 };
 
@@ -60,6 +68,11 @@ test.each<[string, Facts, Partial<Action>]>([
     'is sent again by itself once only',
     after(openFacts('once', true), ...unclear('asked', true), ...unclear('asked', true)),
     { do: 'ask' },
+  ],
+  [
+    'is sent again after each of many outages that are shorter than the window',
+    after(openFacts('once', true), ...inOutage(), ...inOutage(), ...inOutage(), ...inOutage()),
+    { do: 'attempt', permission: 'absent' },
   ],
   [
     'is never sent again by itself if its starter says so',

@@ -1,5 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
-import { FUNDS_SIGNAL, fundsLineWorkflowId, GO_FIRST_SIGNAL } from '../../../src/contract/names.js';
+import {
+  FUNDS_LINE_WORKFLOW,
+  FUNDS_SIGNAL,
+  fundsLineWorkflowId,
+  GO_FIRST_SIGNAL,
+  ORDERS_TASK_QUEUE,
+} from '../../../src/contract/names.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId, useLab } from '../../support/lab.js';
@@ -278,6 +284,20 @@ describe('an order that the balance does not cover', () => {
       expect(await large.handle.result()).toMatchObject({ outcome: 'completed' });
       expect(await small.handle.result()).toMatchObject({ outcome: 'completed' });
     });
+  });
+
+  test('waits in a line that something started without its input, and is paid once', async () => {
+    const { client } = lab.temporal;
+    const workflowId = fundsLineWorkflowId('default');
+    await client.workflow.start(FUNDS_LINE_WORKFLOW, {
+      ...{ workflowId, taskQueue: ORDERS_TASK_QUEUE, args: [], workflowIdConflictPolicy: 'TERMINATE_EXISTING' },
+    });
+    setBalance('0');
+    const order = await start('foreign', { whenShort: 'wait' });
+    await isShort(order);
+    setBalance('102');
+    expect(await order.handle.result()).toMatchObject({ outcome: 'completed' });
+    expect(creates(order.orderId)).toBe(1);
   });
 
   test('waits on while its workers are replaced, and is paid once', async () => {

@@ -33,8 +33,8 @@ export function whyOneAtATime(
   if (left <= 0) return undefined;
   const some = neighbours([...uncertain, ...unsettled]);
   if (some) return { why: `${some} are uncertain at the same time` };
-  const isFull = uncertain.length > 0 && open.length >= maxInFlight && open.every(({ row }) => uncertain.includes(row));
-  if (isFull) return { why: `all ${open.length} open rows are uncertain` };
+  const isFull = uncertain.length > 0 && open.length >= maxInFlight;
+  if (isFull) return { why: `${uncertain.length} of ${open.length} open rows are uncertain, and no more may be open` };
   if (left > KEPT_ROWS) return undefined;
   if (uncertain.length > 0) return { why: `row ${uncertain[0]} is uncertain, and few rows are left`, isLast: true };
   return isUnanswered ? { why: 'few rows are left, and a create before them has no answer', isLast: true } : undefined;
@@ -106,12 +106,12 @@ export function whyNoneGoesFirst({ first }: Pick<BatchProgress, 'first'>): strin
   return `${first.why}, and ${first.unclear} rows that were sent one at a time since got no clear answer either; check them before more is sent`;
 }
 
-/** Returns true if a row may go first now. Above the maximum, all open rows must be uncertain. */
+/** Returns true if a row may go first now. Uncertain rows, which wait for it, take no place. */
 export function mayGoFirst(
   { first, open, uncertain = [] }: Pick<BatchProgress, 'first'> & Rows,
   maxInFlight: number,
   nowMs: number,
 ): boolean {
-  const hasRoom = open.length < maxInFlight || open.every(({ row }) => uncertain.includes(row));
+  const hasRoom = open.filter(({ row }) => !uncertain.includes(row)).length < maxInFlight;
   return hasRoom && first !== undefined && first.row === undefined && nowMs >= first.nextAtMs;
 }
