@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { TestReporter } from './scripts/test-report.js';
 import { LongestFirst } from './test/support/longest-first.js';
 
 /** Tests that need a Temporal server; everything else runs without starting one. */
@@ -30,7 +31,8 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
-    reporters: ['default', ['json', { outputFile: 'test-results/results.json' }]],
+    reporters: ['default', new TestReporter({})],
+    outputFile: { json: 'test-results/results.json' },
     projects: [
       {
         extends: true,
