@@ -1,18 +1,20 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { execa } from 'execa';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
 const readJson = async (path: string) => JSON.parse(await read(path));
 
-type Step = { uses?: string; run?: string; with?: Record<string, unknown> };
+type Step = { name?: string; uses?: string; run?: string; with?: Record<string, unknown> };
 type Job = {
   permissions?: Record<string, string>;
   'timeout-minutes'?: number;
-  needs?: string;
+  needs?: string | string[];
   strategy?: { matrix: { node?: number[]; include?: { name: string; run: string }[] } };
   steps: Step[];
 };
@@ -33,8 +35,8 @@ const commandsOf = ({ jobs }: Workflow): string[] =>
     ...(strategy?.matrix.include ?? []).map(({ run }) => run),
   ]);
 
-test('there are the workflows of a change, of a night and of a release', () => {
-  expect([...workflows.keys()].sort()).toEqual(['ci.yml', 'nightly.yml', 'release.yml']);
+test('there are the workflows of a change, a night, a week and a release', () => {
+  expect([...workflows.keys()].sort()).toEqual(['ci.yml', 'nightly.yml', 'release.yml', 'weekly.yml']);
 });
 
 test('no workflow may write, but for the job that publishes, which runs no code of a dependency', () => {
@@ -45,9 +47,10 @@ test('no workflow may write, but for the job that publishes, which runs no code 
   }
   const withRights = jobs.filter(({ job }) => job.permissions !== undefined);
   expect(withRights.map(({ file, name, job }) => [file, name, job.permissions])).toEqual([
+    ['release.yml', 'night', { actions: 'read' }],
     ['release.yml', 'publish', { contents: 'write', 'id-token': 'write' }],
   ]);
-  const [publish] = withRights.map(({ job }) => job);
+  const publish = workflows.get('release.yml')?.jobs.publish;
   const commands = publish?.steps.flatMap(({ run }) => run ?? []).join('\n');
   expect(commands).toMatch(/npm publish .*--ignore-scripts --provenance/);
   expect(commands).not.toMatch(/npm (ci|install|run|test)|npx|\.ci\/run/);
@@ -70,7 +73,8 @@ test('every action is pinned by its commit, and a check-out leaves no token behi
 test('every job ends by itself, waits for one that exists, and each of its steps does one thing', () => {
   for (const { file, name, job } of jobs) {
     expect(job['timeout-minutes'], `${file} ${name}`).toBeGreaterThan(0);
-    if (job.needs !== undefined) expect(Object.keys(workflows.get(file)?.jobs ?? {})).toContain(job.needs);
+    const all = Object.keys(workflows.get(file)?.jobs ?? {});
+    for (const needed of [job.needs ?? []].flat()) expect(all).toContain(needed);
     for (const { uses, run } of job.steps) expect([uses, run].filter(Boolean), `${file} ${name}`).toHaveLength(1);
   }
 });
@@ -89,7 +93,11 @@ test('workflows call only npm scripts that exist, and put no text of an event in
   expect(commandsIn('ci.yml')).toEqual(['.ci/run', 'npm run validate:deploy', 'npm run api-docs']);
   expect(commandsIn('nightly.yml')).toContain('npm run nightly');
   expect(commandsIn('nightly.yml').filter((run) => run.startsWith('npm run chaos -- --orders 300'))).toHaveLength(3);
-  expect(commandsIn('nightly.yml').filter((run) => run.startsWith('npm run soak -- --hours 2'))).toHaveLength(1);
+  expect(commandsIn('weekly.yml').filter((run) => run.startsWith('npm run soak -- --hours 2'))).toHaveLength(1);
+  expect(commandsIn('weekly.yml')).toContain('npm run mutants');
+  expect(workflows.get('weekly.yml')?.on).toMatchObject({
+    schedule: [{ cron: expect.stringMatching(/^\d+ \d+ \* \* \d$/) }],
+  });
   expect(commandsIn('release.yml')).toEqual(
     expect.arrayContaining([
       '.ci/run',
@@ -97,6 +105,62 @@ test('workflows call only npm scripts that exist, and put no text of an event in
       'npm run --silent version -- --notes >release/notes.md',
     ]),
   );
+});
+
+/** Runs a command of the shell in which a program is this script; returns its exit code and the program's calls. */
+async function runWith(program: string, script: string, command: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'hosted-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, program);
+  await writeFile(file, `#!/bin/sh\necho "$*" >>${file}.calls\n${script}\n`);
+  await chmod(file, 0o755);
+  const { exitCode } = await execa('sh', ['-c', command], {
+    env: { PATH: `${folder}:${process.env.PATH}`, GITHUB_REPOSITORY: 'o/r', GITHUB_SHA: 'abc' },
+    reject: false,
+  });
+  return { exitCode, calls: (await readFile(`${file}.calls`, 'utf8')).trim().split('\n') };
+}
+
+describe('npm run nightly', () => {
+  test.for([
+    ['tests', 'case "$1" in test) exit 1;; esac', 1],
+    ['chaos', 'case "$2" in chaos) exit 1;; esac', 1],
+    ['nothing', '', 0],
+  ] as const)('runs the tests and chaos, and is red if one of them is: %s', async ([, script, exitCode]) => {
+    const { scripts } = await readJson('package.json');
+    expect(await runWith('npm', script, scripts.nightly)).toEqual({
+      exitCode,
+      calls: [
+        'test -- --project sandbox --project nightly --project reliability',
+        'run chaos -- --orders 300 --seed 1',
+      ],
+    });
+  });
+});
+
+describe('a release', () => {
+  const release = workflows.get('release.yml')?.jobs;
+
+  test('packs and publishes only after its tests and a night', () => {
+    expect([release?.pack?.needs, release?.publish?.needs]).toEqual([['night', 'check'], 'pack']);
+  });
+
+  test.for([
+    ['a green night of its commit', 'echo 1', true],
+    ['none', 'echo 0', false],
+    ['no answer', 'exit 1', false],
+  ] as const)('is refused without a green night of its commit: %s', async ([, script, isAllowed]) => {
+    const [step] = release?.night?.steps ?? [];
+    const { exitCode, calls } = await runWith('gh', script, step?.run ?? '');
+    expect(exitCode === 0).toBe(isAllowed);
+    expect(calls).toEqual([
+      'run list --repo o/r --workflow nightly.yml --commit abc --status success --limit 1 --json databaseId --jq length',
+    ]);
+  });
+
+  test('no job of a night is left out on some days, so that a green one means all of them', () => {
+    expect(texts.get('nightly.yml')).not.toMatch(/^ +if: .*event/m);
+  });
 });
 
 test('CI runs on the floor of package.json, and one version of Node is that of developers, nights and the image', async () => {
