@@ -19,7 +19,7 @@ export class TestReporter extends JsonReporter {
         one.errors().map((error) => otherError(module.moduleId, error)),
       ),
     );
-    const nowhere = unhandled.map((error) => otherError(error.VITEST_TEST_PATH ?? '', error));
+    const nowhere = unhandled.map((error) => otherError(`${error.VITEST_TEST_PATH ?? ''}`, error));
     this.#otherErrors = [...ofFiles, ...nowhere];
     await super.onTestRunEnd(modules);
   }
