@@ -1,8 +1,9 @@
-/** The part of `npm run check` after format, lint and types: import directions, English, sizes, and the workflow bundle. */
+/** The part of `npm run check` after format, lint and types: import directions, unused exports, English, sizes, and the workflow bundle. */
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { englishProblems } from './english.js';
 import { importViolations, readSources, type SourceFile } from './import-directions.js';
+import { readAll, unusedExports } from './unused-exports.js';
 import { buildWorkflowBundle } from './workflow-bundle.js';
 
 /**
@@ -39,8 +40,10 @@ const sources = readSources(root);
 const ours = sources.filter(({ path }) => path.startsWith('src/'));
 const problems = [
   ...[...importViolations(sources), ...englishProblems(sources), ...sizeProblems(ours)],
+  ...unusedExports(readAll(root)),
   ...(await bundleProblems()),
 ];
 for (const problem of problems) process.stderr.write(`${problem}\n`);
-if (problems.length === 0) process.stdout.write('Import directions, comments, sizes and workflow bundle: ok\n');
+if (problems.length === 0)
+  process.stdout.write('Import directions, exports, comments, sizes and workflow bundle: ok\n');
 process.exitCode = problems.length === 0 ? 0 : 1;

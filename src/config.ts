@@ -26,7 +26,7 @@ export type { ReceiverConfig } from './config/receivers.js';
 export { Secret } from './config/secret.js';
 
 /** Lowest level that a process logs. */
-export type LogLevel = NonNullable<Settings['LOG_LEVEL']>;
+type LogLevel = NonNullable<Settings['LOG_LEVEL']>;
 
 /** Log level and metrics of a process. */
 export interface Monitoring {

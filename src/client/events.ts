@@ -20,7 +20,7 @@ import { callTemporal } from './temporal-calls.js';
 const MOST_LISTED = 1_000;
 
 /** A delivery with events that no receiver took within three days. */
-export interface UndeliveredEvents {
+interface UndeliveredEvents {
   id: string;
   account: string | undefined;
   since: Date | undefined;

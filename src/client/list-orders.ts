@@ -107,7 +107,7 @@ export interface ListedAttention {
 }
 
 /** Returns the attention that a list shows; undefined if there is none. */
-export function attentionIn({ typedSearchAttributes: attributes }: RunInfo): ListedAttention | undefined {
+function attentionIn({ typedSearchAttributes: attributes }: RunInfo): ListedAttention | undefined {
   const code = ATTENTION_CODES.find((one) => one === attributes.get(searchAttribute.attentionReason));
   const since = attributes.get(searchAttribute.attentionSince);
   const amount = attributes.get(searchAttribute.amount);

@@ -11,7 +11,7 @@ import { callTemporal } from './temporal-calls.js';
 export type IsDoubtful = (info: WorkflowExecutionInfo) => boolean;
 
 /** One page of runs. The last one has no token. */
-export interface RunPage {
+interface RunPage {
   runs: WorkflowExecutionInfo[];
   /** Doubtful runs that have a newer run. */
   superseded: WorkflowExecutionInfo[];

@@ -90,7 +90,7 @@ export async function publishedAtCreate(client: Client, run: Run): Promise<strin
 }
 
 /** Order of an answered create. `sentAtMs`: the earlier one by the clocks of server and worker. */
-export interface AcceptedCreate {
+interface AcceptedCreate {
   order: Order;
   sentTo: SentTo;
   sentAtMs: number;

@@ -14,7 +14,7 @@ import { decodeFirst, type HistoryEvent, ofWorkflow, readLastEvent, refuseForeig
 import { callTemporal } from './temporal-calls.js';
 
 /** How a workflow was ended from outside. A cancelled order workflow ends by itself. */
-export type EndedOutside = 'terminated' | 'timed out' | 'cancelled';
+type EndedOutside = 'terminated' | 'timed out' | 'cancelled';
 
 /** State of an order by its newest run. Batches, reports and reconcile project it. */
 export type Standing =

@@ -8,7 +8,7 @@ import { IS_PUBLISHED, isHashOfPublished } from './published-keys.js';
 import { parseJson, readSettingsFile } from './secret-files.js';
 
 /** All verbs of a key. */
-export const VERBS = ['start', 'read', 'decide', 'approve'] as const;
+const VERBS = ['start', 'read', 'decide', 'approve'] as const;
 
 /** One of the verbs. */
 export type Verb = (typeof VERBS)[number];

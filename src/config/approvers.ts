@@ -8,7 +8,7 @@ import { IS_PUBLISHED, isPublished } from './published-keys.js';
 import { parseJson, readOpened } from './secret-files.js';
 
 /** Person with one key at one account. */
-export interface Approver {
+interface Approver {
   person: string;
   key: KeyObject;
   /** Rights at this account; empty for a person of other accounts. */

@@ -15,7 +15,7 @@ export interface RouteConfig {
 }
 
 /** Proxy that tunnels. `credentials`: `user:password`. */
-export interface ProxyConfig {
+interface ProxyConfig {
   host: string;
   port: number;
   credentials?: Secret;

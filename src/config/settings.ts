@@ -36,7 +36,7 @@ const versionName = (letters: string) =>
 const ALLOWED = { type: format.flag, default: 'false', about: 'see below' } as const;
 
 /** Every setting. */
-export const SETTINGS = {
+const SETTINGS = {
   PAYMENT_BASE_URL: {
     ...{ by: 'W', file: true, ofAccount: 'baseUrl', required, type: format.baseUrl },
     ...{ example: 'https://payments.example', about: 'the service; plain http to a loopback address only' },
@@ -199,7 +199,7 @@ export const SETTINGS = {
 } as const satisfies Record<string, Setting>;
 
 /** The name of a setting. */
-export type Variable = keyof typeof SETTINGS;
+type Variable = keyof typeof SETTINGS;
 
 type Value<S extends Setting> = S extends { default: string } | { required: unknown }
   ? z.output<S['type']>
@@ -222,7 +222,7 @@ export const sourcesOf = (name: Variable): readonly string[] =>
 export const sourceOf = (env: Env, name: Variable): string => sourcesOf(name).findLast((it) => env[it]) ?? name;
 
 /** Settings of a process: values, and the texts that may be shown. */
-export interface Read {
+interface Read {
   settings: Settings;
   shown: Readonly<Record<string, string>>;
 }

@@ -9,15 +9,15 @@ import type { Order } from './service-objects.js';
  */
 
 /** Words for a code: what nobody may do while the order waits, and what to do. */
-export interface AttentionWords {
+interface AttentionWords {
   never: string;
   todo: string;
 }
 
 /** Warning against a second payment while an order waits. */
-export const NOT_AGAIN = 'Never start this payment under another order id';
+const NOT_AGAIN = 'Never start this payment under another order id';
 /** The same warning for an order that needs no decision. */
-export const CONTINUES = `${NOT_AGAIN}: this order continues by itself.`;
+const CONTINUES = `${NOT_AGAIN}: this order continues by itself.`;
 /** Effect of the button of the Temporal UI on an order that may be unsent. */
 export const REQUEST_CANCELLATION =
   '*Request Cancellation* (a button of the Temporal UI) ends this order as `OrderCancelled` if nothing was sent. If something was sent, the order is followed to its end, and nothing more is sent without a decision.';
@@ -40,7 +40,7 @@ const OR_WAIT = 'If you cannot find out now, wait: nothing is sent without a dec
  * Codes of orders with their words. The attention's own reason says what happened. `{order}` and
  * `{account}` stand for the names.
  */
-export const ATTENTION_WORDS = {
+const ATTENTION_WORDS = {
   'uncertain-create': {
     never: `${NOT_AGAIN}: it may have been paid.`,
     todo: 'Ask the service about {order}. If the service has the order, choose adopt. If it does not have the order and never will, choose resend (still wanted) or close-absent (not wanted). If it cannot say, wait.',

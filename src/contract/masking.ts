@@ -60,7 +60,7 @@ export function passesMod97(iban: string): boolean {
 }
 
 /** 'asPrinted': in the groups of a card or IBAN, for refusing names. 'anyhow': for typed texts. */
-export type Groups = 'asPrinted' | 'anyhow';
+type Groups = 'asPrinted' | 'anyhow';
 
 /**
  * Character between two groups: in names, blanks, dashes and invisible characters; in texts,

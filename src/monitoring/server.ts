@@ -8,7 +8,7 @@ import { type Finding, nameOf } from '../preflight/findings.js';
 /**
  * State of a process. `whyNotReady`: why it should get no work; undefined = ready. Never rejects.
  */
-export interface Shown {
+interface Shown {
   whyNotReady: () => Promise<string | undefined>;
   /** Findings to correct although the process is ready. Also shown as `payment_orders_check`. */
   findings?: () => readonly Finding[];

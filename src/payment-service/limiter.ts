@@ -34,7 +34,7 @@ const LONGEST_WAIT_MS = 15_000;
 export const NO_TURN = 'the limit left no turn in time';
 
 /** Options of a wait for a turn. */
-export interface TurnOptions {
+interface TurnOptions {
   priority?: number | undefined;
   /** Cancels the wait. */
   signal?: AbortSignal | undefined;
@@ -221,7 +221,7 @@ export class Limiter {
 }
 
 /** Place of one create among those of its account: it wakes, probes and takes its turn. */
-export class Place {
+class Place {
   readonly priority: number;
   #wake: () => void = () => undefined;
   #woken = Promise.resolve();

@@ -130,7 +130,7 @@ export async function hasMore<T, Q extends { limit?: number; page?: number }>(
 }
 
 /** Range of creation dates in the service's format, both ends included. */
-export interface DateWindow {
+interface DateWindow {
   from: string;
   to: string;
 }

@@ -12,7 +12,7 @@ import { InvalidRequestError } from './errors.js';
 /** Maximum orders per page, and maximum `order_ids` per request. */
 export const MAX_ORDERS_PER_PAGE = 1000;
 /** Maximum addresses per page. */
-export const MAX_ADDRESSES_PER_PAGE = 100;
+const MAX_ADDRESSES_PER_PAGE = 100;
 /** Default page size of both lists. */
 export const DEFAULT_PAGE_SIZE = 100;
 

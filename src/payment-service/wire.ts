@@ -242,7 +242,7 @@ const FIGURE = /^-?\d+(\.\d+)?([eE][+-]?\d{1,2})?$/;
  * Returns an amount as exact decimal string: "+10.00 " is 10.00, 1e-7 is 0.0000001; undefined for
  * "1,000.00".
  */
-export function looseAmount(value: unknown): string | undefined {
+function looseAmount(value: unknown): string | undefined {
   const text = isLosslessNumber(value) ? value.value : value;
   if (typeof text !== 'string' || text.length > MAX_FIGURE_LENGTH) return undefined;
   const figure = text.trim().replace(/^\+(?=\d)/, '');

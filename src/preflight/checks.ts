@@ -124,7 +124,7 @@ const MOST_SKEW_MS = 60_000;
  * Reads each account's balances once, which tests URL, key, signature, clock and wallets. Never
  * rejects.
  */
-export async function askAccounts(accounts: Target['accounts'] = new Map()): Promise<ReadonlyMap<string, Shown>> {
+async function askAccounts(accounts: Target['accounts'] = new Map()): Promise<ReadonlyMap<string, Shown>> {
   const shown = [...accounts].map(async ([name, account]) => [name, await askedOnce(account)] as const);
   return new Map(await Promise.all(shown));
 }
@@ -149,7 +149,7 @@ const balancesOf = (shown: ReadonlyMap<string, Shown>): [account: string, balanc
   [...shown].flatMap(([name, { balances }]) => (balances ? [[name, balances]] : []));
 
 /** Finds accounts that do not answer signed reads. */
-export async function readFindings({ shown }: Asked): Promise<readonly Finding[]> {
+async function readFindings({ shown }: Asked): Promise<readonly Finding[]> {
   return [...(await shown)].flatMap(([account, { error }]) => {
     if (error === undefined) return [];
     const [level, why] = wordsOf(error);
@@ -158,7 +158,7 @@ export async function readFindings({ shown }: Asked): Promise<readonly Finding[]
 }
 
 /** Finds services whose clock differs. */
-export async function clockFindings({ shown }: Asked): Promise<readonly Finding[]> {
+async function clockFindings({ shown }: Asked): Promise<readonly Finding[]> {
   return [...(await shown)].flatMap(([account, { skewMs = 0 }]) => {
     if (Math.abs(skewMs) <= MOST_SKEW_MS) return [];
     const [seconds, way] = [Math.round(Math.abs(skewMs) / 1_000), skewMs > 0 ? 'behind' : 'ahead of'];
@@ -168,7 +168,7 @@ export async function clockFindings({ shown }: Asked): Promise<readonly Finding[
 }
 
 /** Finds misspelt currencies among the caps, which leave the intended currency without a cap. */
-export async function capFindings({ config: { caps }, shown }: Asked): Promise<readonly Finding[]> {
+async function capFindings({ config: { caps }, shown }: Asked): Promise<readonly Finding[]> {
   const accounts = await shown;
   const read = balancesOf(accounts);
   if (!caps || read.length < accounts.size) return [];
@@ -199,7 +199,7 @@ async function canaryFindings({ accounts = new Map(), config }: Asked): Promise<
 }
 
 /** Finds two keys of one account: the same order id under both names would be paid twice. */
-export async function sharedWalletFindings({ shown }: Asked): Promise<readonly Finding[]> {
+async function sharedWalletFindings({ shown }: Asked): Promise<readonly Finding[]> {
   const owners = new Map<string, string[]>();
   for (const [name, balances] of balancesOf(await shown))
     for (const wallet of new Set(Object.values(balances).flatMap(({ wallet_uuid: wallet }) => wallet || [])))

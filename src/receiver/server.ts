@@ -15,7 +15,7 @@ interface CallbackAnswer {
 const ACCEPTED = { status: 200, result: 'accepted' };
 
 /** All answers. A callback is acknowledged only after Temporal has stored it. */
-export const ANSWERS = {
+const ANSWERS = {
   delivered: ACCEPTED,
   closed: ACCEPTED,
   unknown: ACCEPTED,
@@ -29,10 +29,10 @@ export const ANSWERS = {
 } satisfies Record<string, CallbackAnswer>;
 
 /** Name of an answer. */
-export type AnswerName = keyof typeof ANSWERS;
+type AnswerName = keyof typeof ANSWERS;
 
 /** Writes an answer. */
-export function send(response: ServerResponse, name: AnswerName): void {
+function send(response: ServerResponse, name: AnswerName): void {
   const { status, result, retryAfterSeconds }: CallbackAnswer = ANSWERS[name];
   const text = JSON.stringify({ result });
   const headers = {
@@ -46,7 +46,7 @@ export function send(response: ServerResponse, name: AnswerName): void {
 /**
  * Options of the receiver. `tokenKeys`: all keys of CALLBACK_TOKEN_KEY; port 0 takes a free one.
  */
-export interface ReceiverOptions {
+interface ReceiverOptions {
   host: string;
   port: number;
   tokenKeys: readonly string[];

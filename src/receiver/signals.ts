@@ -68,11 +68,7 @@ async function whyNotFound(handle: WorkflowHandle): Promise<SignalResult> {
 }
 
 /** Signals the open run of a workflow id, if there is one. */
-export async function signalIfKnown(
-  handle: WorkflowHandle,
-  hint: CallbackHint,
-  repeated: boolean,
-): Promise<SignalResult> {
+async function signalIfKnown(handle: WorkflowHandle, hint: CallbackHint, repeated: boolean): Promise<SignalResult> {
   try {
     if (repeated && (await isLong(handle))) return 'limited';
     await handle.signal(ORDER_CALLBACK_SIGNAL, hint);
@@ -85,7 +81,7 @@ export async function signalIfKnown(
 }
 
 /** Runs calls to Temporal and rejects after 1.5 s. */
-export async function inTime<T>(client: Client, calls: () => Promise<T>): Promise<T> {
+async function inTime<T>(client: Client, calls: () => Promise<T>): Promise<T> {
   // The gRPC deadline does not end the client's pauses between retries.
   const tooLate = sleep(DEADLINE_MS, undefined, { ref: false }).then(() => {
     throw new Error(`no answer from Temporal within ${DEADLINE_MS} ms`);

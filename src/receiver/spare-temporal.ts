@@ -33,7 +33,7 @@ const UNKNOWN = { burst: 600, intervalMs: 100 };
  * Result of a callback with a genuine token. 'limited': too many for the order; 'crowded': too many
  * new ones for the address; 'unavailable': Temporal refused, see `reason`.
  */
-export type CallbackOutcome = { orderUuid?: string } & (
+type CallbackOutcome = { orderUuid?: string } & (
   | { result: SignalResult | ReceivedResult | 'malformed' | 'crowded' }
   | { result: 'unavailable'; reason: string }
 );

@@ -55,7 +55,7 @@ function harmless(cell: Cell): Cell {
 }
 
 /** JSON report with rows. `finish` writes the fields that are known only at the end. */
-export interface JsonReport extends Pick<ReportWriter, 'discard'> {
+interface JsonReport extends Pick<ReportWriter, 'discard'> {
   add(row: object): Promise<void>;
   finish(tail: object): ReturnType<ReportWriter['finish']>;
 }

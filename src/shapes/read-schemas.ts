@@ -20,10 +20,10 @@ export const shownBalances = z.record(z.string(), orMalformed(balanceEntry));
 export const shownAddresses = z.array(orMalformed(depositAddressSchema));
 
 /** Amount of one currency, as a decimal string. */
-export const currencyAmount = z.object({ currency: z.string(), amount });
+const currencyAmount = z.object({ currency: z.string(), amount });
 
 /** Amount that leaves the merchant's balance. Balances are null if they could not be read. */
-export const leavingAmount = currencyAmount.extend({
+const leavingAmount = currencyAmount.extend({
   balanceBefore: amount.nullable(),
   balanceAfter: amount.nullable(),
   /** Missing amount. Absent if the balance suffices. */

@@ -51,7 +51,7 @@ const money = (one: { currency: string; amount: string } | undefined): string | 
   one && `${one.amount} ${one.currency}`;
 
 /** Returns the report of one order as text. */
-export function checkText(report: OrderCheck): string {
+function checkText(report: OrderCheck): string {
   const { limits, fees, leaves, arrives, estimated, id, atService } = report;
   const about = estimated ? 'about ' : '';
   const balances = (leaves ?? []).map(({ currency, balanceBefore, balanceAfter, shortfall }) =>

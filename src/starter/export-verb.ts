@@ -14,7 +14,7 @@ const written = (stream: StarterIo['stdout'], text: string): Promise<void> =>
   new Promise((resolve) => print(stream, text, resolve));
 
 /** Returns what a person has to look at; undefined if the sums agree and nothing is missing. */
-export function bookProblem(lines: readonly (SumLine | EndLine)[]): string | undefined {
+function bookProblem(lines: readonly (SumLine | EndLine)[]): string | undefined {
   const problems = lines.flatMap((line) => {
     if (line.kind === 'end') return line.missing > 0 ? [`${line.missing} missing`] : [];
     return line.difference === '0' ? [] : [`difference ${line.difference} ${line.currency}`];

@@ -11,7 +11,7 @@ import { maskWallets } from '../contract/wallets.js';
 export const EXIT = { done: 0, endedWithoutSuccess: 1, badUsage: 2, unreachable: 3, undecided: 4 } as const;
 
 /** One of the five exit codes. */
-export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /**
  * Wrong usage that no option parser finds, such as an unreadable file. The message shows no value.

@@ -7,7 +7,7 @@ import { rowsText } from './text.js';
 import { listLink } from './ui-links.js';
 
 /** Columns of the UI's list of workflows. */
-export const COLUMNS = [
+const COLUMNS = [
   'Status',
   'Workflow ID',
   ...['attentionReason', 'attentionSince', 'amount', 'account', 'orderStatus'].map(

@@ -47,7 +47,7 @@ export class PayloadDecryptionError extends Error {
 }
 
 /** Options of a codec. */
-export interface CodecOptions {
+interface CodecOptions {
   /** Called for every plain payload that is read although there are keys. */
   onPlain?: (workflowId?: string) => void;
   /** Refuses plain payloads, and encrypted ones without a binding. */

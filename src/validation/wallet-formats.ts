@@ -6,7 +6,7 @@ import { MULTIPLE_CARDS } from '../contract/wallets.js';
 import { textProblem } from './text-kinds.js';
 
 /** Returns how an address violates its network's rules; undefined if it does not. */
-export type AddressCheck = (address: string) => string | undefined;
+type AddressCheck = (address: string) => string | undefined;
 
 const notOfNetwork = (expected: string): string => `not an address of this network: expected ${expected}`;
 
@@ -150,7 +150,7 @@ export const ADDRESS_CHECKS: ReadonlyMap<string, AddressCheck> = new Map([
   ['avalanche', either(/^[XPC]-/, unchecked, evmCheck)],
 ]);
 
-export const MAX_WALLET_LENGTH = 200;
+const MAX_WALLET_LENGTH = 200;
 
 function cardProblem(wallet: string): string | undefined {
   if (!/^\d+$/.test(wallet)) return 'a card number has digits only';

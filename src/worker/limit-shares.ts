@@ -93,14 +93,14 @@ export class LimitShare {
 export const newIdentity = (): string => `${hostname()}-${randomBytes(3).toString('base64url')}`;
 
 /** Account with a shared limit. */
-export interface SharedAccount {
+interface SharedAccount {
   name: string;
   requestsPerSecond: number | undefined;
   limiter: Limiter;
 }
 
 /** Settings that other workers publish. `proven`: only of workers that are certainly running. */
-export interface Others {
+interface Others {
   all: readonly Protections[];
   proven: readonly Protections[];
 }

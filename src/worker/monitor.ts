@@ -28,7 +28,7 @@ const DRAIN_MS = 1_000;
 const BUFFERED = 100_000;
 
 /** Parts of a running worker process. */
-export interface Running {
+interface Running {
   connection: NativeConnection;
   namespace: string;
   workers: readonly Worker[];

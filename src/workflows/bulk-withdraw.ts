@@ -140,7 +140,7 @@ function resultOf(run: BatchRun, plan: BatchPlan, answer: ReportBatchAnswer): Ba
 }
 
 /** Checks the identity of a batch, or of a plan, which needs no id. Throws InvalidInput. */
-export function checkBatch({ input, account, batchId }: BatchRun): void {
+function checkBatch({ input, account, batchId }: BatchRun): void {
   checkInput(refuseInput, input, '{batchId, file or rows, …}');
   checkAccount(refuseInput, account);
   const mayLackId = input.planOnly === true && input.batchId === undefined;

@@ -16,7 +16,7 @@ import {
 } from '../contract/signature.js';
 import { quickCheck, untilOver } from './activity-calls.js';
 
-export interface SignedRequest<T> {
+interface SignedRequest<T> {
   input: CheckSignatureInput;
   /** Why it is refused now. The run continues during the check. */
   refusal: () => string | undefined;

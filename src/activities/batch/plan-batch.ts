@@ -210,7 +210,7 @@ function noteRow(checks: Checks, line: number, order: WithdrawRequest, told: Fie
 }
 
 /** Returns the failure that refuses the batch. Writes all bad fields to `name` in `reportDir`. */
-export async function refusalOf(
+async function refusalOf(
   bad: readonly BadField[],
   rows: number,
   { reportDir, name }: { reportDir: string | undefined; name: string },

@@ -12,7 +12,7 @@ const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 65_536;
 
 /** Address of a request. */
-export interface Target {
+interface Target {
   url: URL;
   allowPrivate: boolean;
 }

@@ -18,7 +18,7 @@ export interface Ways<A, T> {
 }
 
 /** Maximum size of a group, and maximum waiting questions in all groups. */
-export interface GatheringLimits {
+interface GatheringLimits {
   most: number;
   mostWaiting: number;
 }
@@ -27,7 +27,7 @@ export interface GatheringLimits {
  * Asks one request for a group. `close` ends joining and returns the questions. If the answer is
  * undefined, each question is asked alone.
  */
-export type AskGroup<Q, A> = (close: () => readonly Q[]) => Promise<(question: Q) => A | undefined>;
+type AskGroup<Q, A> = (close: () => readonly Q[]) => Promise<(question: Q) => A | undefined>;
 
 interface Member<Q, A> {
   question: Q;

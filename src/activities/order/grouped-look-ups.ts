@@ -32,7 +32,7 @@ const TIMEOUT_MS = { soon: 2_000, late: 5_000 };
 const LAG_MS = 2_000;
 
 /** Options of an account's grouped look-ups. */
-export interface GroupedLookUpsOptions {
+interface GroupedLookUpsOptions {
   /** Number of pending look-ups of a kind from which a group leaves at once. Default: no limit. */
   mostWaiting?: number;
   /** Age from which a recorded order may be a sentinel. Default: 2 s. */

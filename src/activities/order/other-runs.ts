@@ -14,7 +14,7 @@ const MOST_RUNS = 20;
 const MOST_CALLED_BACK = 3;
 
 /** Uuids of orders of other runs. `isCut`: there are more runs than were read. */
-export interface NamedOrders {
+interface NamedOrders {
   /** By the service. */
   shown: ReadonlySet<string>;
   /** By a callback alone, newest first. */

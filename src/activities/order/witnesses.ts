@@ -140,7 +140,7 @@ export const LATER_BY = 0.2;
 export const YOUNGEST = 0.05;
 
 /** Order in doubt, for which later orders are searched. */
-export interface AboutOrder {
+interface AboutOrder {
   orderId: string;
   type: OrderType;
   /** Types for which the account's setting lets deposits count. */

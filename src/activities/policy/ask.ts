@@ -20,7 +20,7 @@ import { askedAmounts, isJudged, payoutOf } from './payout.js';
 import { shownPayees, shownPayout } from './settle.js';
 
 /** Order to judge. `approved`: rules that persons approved for it. */
-export interface Judged {
+interface Judged {
   account: string;
   type: OrderType;
   request: CreateRequest;
@@ -45,7 +45,7 @@ export const keyOf = ({ payeeKey }: Partial<Policy>): { payeeKey?: string } =>
   payeeKey ? { payeeKey: digestOfJson(payeeKey.reveal()) } : {};
 
 /** Counts an order that the service shows, unless a reservation does: rules may have held it. */
-export async function countFound(
+async function countFound(
   { policies, policyDesk }: ActivityDeps,
   account: string,
   orderId: string,

@@ -16,7 +16,7 @@ const ASKED_AT_ONCE = 2_000;
 
 const NO_ORDER = { orderId: '', spends: [], reserve: false };
 /** Compares the rows of a batch with payouts of other orders. */
-export class PaidPlan {
+class PaidPlan {
   readonly #linesOf = new Map<string, number[]>();
   #windowMs = 0;
 

@@ -73,7 +73,7 @@ const isGiven = ({ currency_from: from, currency_to: to, strict_withdrawal_amoun
   from === to || (side === 'to') === strict;
 
 /** Returns what a final order executed; null if that is unknown, or all that it was asked for. */
-export function executedOn(order: Order, side: Side): Amount | null {
+function executedOn(order: Order, side: Side): Amount | null {
   const { status, amount_from: from, amount_to: to, currency_from: taken, currency_to: paid } = order;
   if (status === 'completed' && isGiven(order, side)) return null;
   if (taken !== paid) return order[`amount_${side}`];

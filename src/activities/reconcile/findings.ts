@@ -169,13 +169,13 @@ const hasDuplicates = (view: ServiceView, { user_order_id: id }: OrderListItem):
   isOwnId(id) && (view.uuidsById.get(id)?.size ?? 0) > 1;
 
 /** Returns the order_uuid that a workflow of ours follows or followed; undefined without one. */
-export const uuidOf = (word: OurWord): string | undefined => {
+const uuidOf = (word: OurWord): string | undefined => {
   if (word.kind === 'ended') return word.end.orderUuid;
   return word.kind === 'running' ? (word.known?.orderUuid ?? word.orderUuid) : undefined;
 };
 
 /** Returns the run that follows or followed an order. Temporal's list may lack new runs. */
-export async function runOf(work: Comparing, order: OrderListItem): Promise<OurRun | undefined> {
+async function runOf(work: Comparing, order: OrderListItem): Promise<OurRun | undefined> {
   const { client, input, receiptOf, view, runs } = work;
   // A receipt may share the id of our order, whose run does not know it.
   const receipt = hasDuplicates(view, order) && (await receiptOf(order)) !== undefined;

@@ -66,7 +66,7 @@ async function planByWorker(client: Client, input: BatchInput): Promise<BatchPla
 }
 
 /** Batch input with its id. */
-export type NamedBatchInput = BatchInput & { batchId: string };
+type NamedBatchInput = BatchInput & { batchId: string };
 
 const sourceOf = ({ file, rows }: BatchInput): string => (file ? file.path : `${rows?.length ?? 0} inline rows`);
 

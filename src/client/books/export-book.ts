@@ -20,7 +20,7 @@ import { linesOf } from './order-lines.js';
 import type { BookRun, OurOrders } from './our-orders.js';
 
 /** Sums the balance changes of a period, and compares them with the balances around it. */
-export class Sums {
+class Sums {
   readonly #before: Record<string, BalanceBook> = {};
   readonly #within: Record<string, BalanceBook> = {};
   readonly #after: Record<string, BalanceBook> = {};

@@ -5,13 +5,13 @@ import { isFinal } from '../../contract/service-objects.js';
 import type { BookRun, ChangedOrder } from './our-orders.js';
 
 /** Period in the service's format; `to` is excluded. */
-export interface ServicePeriod {
+interface ServicePeriod {
   from: string;
   to: string;
 }
 
 /** Facts about an order that the service's list lacks. */
-export interface OrderContext {
+interface OrderContext {
   account: string;
   entry: BookRun | undefined;
   changed: ChangedOrder | undefined;

@@ -63,7 +63,7 @@ function amountOf(type: OrderType, request: RequestFields, order: Order): readon
 /**
  * Names of the differing fields of a service order. No values, because they may be wallets.
  */
-export interface EchoDifferences {
+interface EchoDifferences {
   /** The order is another payment. */
   hard: string[];
   /** The order is this payment in another form: masked, incomplete, rounded or with commission. */

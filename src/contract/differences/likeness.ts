@@ -3,7 +3,7 @@ import { decimal, decimalPlaces, SIGNED_AMOUNT_FORMAT, sameAmount } from '../mon
 import { canonicalWallet, writtenLike } from '../wallets.js';
 
 /** Compares two values that are no objects. `key`: their field. */
-export type SameLeaf = (a: unknown, b: unknown, key: string) => boolean;
+type SameLeaf = (a: unknown, b: unknown, key: string) => boolean;
 
 const isTree = (value: unknown): value is object => typeof value === 'object' && value !== null;
 

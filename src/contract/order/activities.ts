@@ -135,7 +135,7 @@ export type CreateVerdict =
 export type CreateAnswer = Circumstances & CreateVerdict & { notes?: string[]; caps?: Record<string, string> };
 
 /** Order that the service named for our create, and the fields in which it differs. */
-export interface NamedOrder {
+interface NamedOrder {
   order: Order;
   differences: string[];
 }

@@ -10,7 +10,7 @@ import type { OrderType } from './types.js';
 
 export type { CompensationResult, OrderResult } from '../../shapes/order-schemas.js';
 export type { ReceivedDepositInput } from '../../validation/input-schemas.js';
-export type { CallerMarks, Remainder, RevertTarget } from './messages.js';
+export type { Remainder, RevertTarget } from './messages.js';
 /** Policy for what an order leaves. */
 export type CompensationPolicy = NonNullable<OptionShapes['compensation']>;
 

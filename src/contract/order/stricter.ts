@@ -3,7 +3,7 @@ import type { OnlyByCommand } from '../signature.js';
 import type { Pace } from './activities.js';
 
 /** Highest amounts without an approval, by currency. */
-export type Caps = Iterable<readonly [currency: string, amount: string]>;
+type Caps = Iterable<readonly [currency: string, amount: string]>;
 
 /** Strictest limits that workers of an account have reported. */
 export interface Strictest {

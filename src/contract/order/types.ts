@@ -91,7 +91,7 @@ const RECEIVED_TYPES = ['deposit', 'deposit_exchange'] as const;
 
 export type ReceivedType = (typeof RECEIVED_TYPES)[number];
 export const isReceivedType = (type: string): type is ReceivedType => RECEIVED_TYPES.some((one) => one === type);
-export type OrderSides = Sides<string>;
+type OrderSides = Sides<string>;
 
 /** Returns both sides of a request. `deposit` and `withdraw` have one currency on both. */
 export function orderSides(type: OrderType, order: CreateRequest): OrderSides {

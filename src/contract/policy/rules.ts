@@ -9,12 +9,12 @@ const DAY_MS = 86_400_000;
 /** Periods of sums, in ms. Both roll: they end now. */
 const PERIODS = { day: DAY_MS, '30 days': 30 * DAY_MS } as const;
 
-export type Period = keyof typeof PERIODS;
+type Period = keyof typeof PERIODS;
 
 export const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 
 /** Effect of a breach: a person decides, the order ends without a send, or it is only shown. */
-export type BreachEffect = 'park' | 'refuse' | 'warn';
+type BreachEffect = 'park' | 'refuse' | 'warn';
 
 /** One rule of POLICY_FILE. Amounts are decimal strings, times are `hh:mm` in UTC. */
 export type PolicyRule =
@@ -33,7 +33,7 @@ export type PolicyRule =
   | { rule: 'paid-before'; days: number; breach: 'warn' };
 
 /** Hours in UTC on which orders are sent: `from` counts, `to` does not. */
-export interface OpenHours {
+interface OpenHours {
   days: readonly (typeof WEEKDAYS)[number][];
   from: string;
   to: string;
@@ -59,7 +59,7 @@ export interface Breach extends BreachedRule {
 }
 
 /** Payout of another order. `day`: in UTC. */
-export interface PaidBefore {
+interface PaidBefore {
   orderId: string;
   day: string;
   amount: Amount;
@@ -172,14 +172,14 @@ export function spendsOf({ orderId, amounts, payees }: Payout): Spend[] {
 }
 
 /** Adds up the spends of one key. */
-export const added = (spends: readonly Spend[]): Spend[] =>
+const added = (spends: readonly Spend[]): Spend[] =>
   unique(spends.map(([key]) => key)).map((key) => {
     const [first = '0', ...more] = spends.flatMap(([one, amount]) => (one === key ? [amount] : []));
     return [key, more.length === 0 ? first : toAmount(sum([first, ...more].map(decimal)))];
   });
 
 /** Breaches that need no sums, and the limits for the ledger by the name of their rule. */
-export interface Tested {
+interface Tested {
   breaches: Breach[];
   /** `amount`: of the order itself. */
   limits: { rule: string; limit: Limit; amount?: Amount | undefined }[];

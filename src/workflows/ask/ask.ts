@@ -48,7 +48,7 @@ const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [60_000, 3_600_000];
 /** First wait after the answer of a foreign worker: the next task may reach one of ours. */
 const FIRST_WAIT_FOREIGN_MS = 5_000;
 
-export interface Asking extends Pick<ActivityOptions, 'summary' | 'activityId' | 'startToCloseTimeout'> {
+interface Asking extends Pick<ActivityOptions, 'summary' | 'activityId' | 'startToCloseTimeout'> {
   /** Raises attention after 15 min without an answer. Costs a timer. */
   alarm?: boolean;
   /** Wait of the activity before it asks. */

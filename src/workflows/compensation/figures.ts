@@ -89,7 +89,7 @@ export const exchangedPart = (c: Case, unexchanged: Big): Big =>
 const AMBIGUOUS_WITHIN = 2;
 
 /** Directions that fit the expected amounts, which commissions only reduce. */
-export function directionsThatFit({ order }: Case): boolean[] {
+function directionsThatFit({ order }: Case): boolean[] {
   const from = decimal(order.expected_amount_from);
   const rate = order.exchange_rate_initial ?? '0';
   if (!decimal(rate).gt(0)) return [];

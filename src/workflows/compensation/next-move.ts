@@ -10,7 +10,7 @@ import { chargedSides, payerDoubts } from './checks.js';
 import { afterFollowUp, type FollowUp, type Funds, followUpCosts, followUpOrder, type Named } from './moves.js';
 import { isUnfinished, type Offer, offerByPolicy, totalOf } from './offers.js';
 
-export interface Choice {
+interface Choice {
   offer: Offer;
   named: Named;
   /** Set if an operator chose it: whether they knew of the cancellation. */

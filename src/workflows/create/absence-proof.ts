@@ -26,7 +26,7 @@ interface Clock {
 }
 
 /** Absence counts after `untilMs`. `sinceMs`: start of the window, if before its readings. */
-export interface WindowStart {
+interface WindowStart {
   untilMs: number;
   sinceMs?: number;
 }

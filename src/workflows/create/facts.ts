@@ -171,7 +171,7 @@ export const isFollowable = ({ foreign, isNamed }: Conflict): boolean =>
   isNamed === true || !foreign?.differences.includes('order_id') || foreign.differences.length === 1;
 
 /** Our order is not shown. `said`: answer of the status operation, for operators. */
-export interface Absent {
+interface Absent {
   kind: 'absent';
   said?: string;
   control?: Control;

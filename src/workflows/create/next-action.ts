@@ -53,7 +53,7 @@ export type End =
 export type ClosingDoubt = 'conflict' | 'place' | 'hidden' | 'callback' | 'noLater';
 
 /** Properties of the order type that matter for the create. */
-export interface Terms {
+interface Terms {
   movesMoneyAtOnce: boolean;
 }
 

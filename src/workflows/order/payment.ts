@@ -64,7 +64,7 @@ function descriptionOf({ description, wallet_details: details }: RequestFields):
 }
 
 /** Part of a run that has the caller's marks. */
-export type Marked = Pick<OrderRun, 'input' | 'failure' | 'answeredIn'>;
+type Marked = Pick<OrderRun, 'input' | 'failure' | 'answeredIn'>;
 
 /** Returns the caller's reference and metadata. Leaves out what is private or was refused. */
 export function marksOf({ input, failure, answeredIn }: Marked): CallerMarks {

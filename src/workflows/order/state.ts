@@ -75,7 +75,7 @@ export interface OrderRun {
 }
 
 /** Question and decision. `offers`: for `finish` and `revert`; `candidates`: for `adopt`. */
-export interface Parked {
+interface Parked {
   offers: readonly Offer[];
   candidates: readonly Candidate[];
   decision?: TakenDecision;

@@ -7,7 +7,7 @@ import type { Order } from '../../../contract/service-objects.js';
 import type { StartedRow } from './start-row.js';
 
 /** Also 'open' and 'unresolved': the run ended or is gone, and the order may exist. */
-export type RowOutcome = keyof BatchOutcomes | 'open' | 'unresolved';
+type RowOutcome = keyof BatchOutcomes | 'open' | 'unresolved';
 
 export function outcomeOf(standing: Standing): Exclude<RowOutcome, 'notStarted'> {
   switch (standing.kind) {
@@ -41,7 +41,7 @@ export function whyUnresolved(standing: Standing): string {
   }
 }
 
-export function addMoved(moved: Record<string, Amount>, { currency_to: currency, amount_to: paid }: Order): void {
+function addMoved(moved: Record<string, Amount>, { currency_to: currency, amount_to: paid }: Order): void {
   if (paid === null) return;
   moved[currency] = toAmount(decimalOrZero(moved[currency]).plus(decimalOrZero(paid)));
 }

@@ -64,7 +64,7 @@ export function firstRowOf({
 }
 
 /** Input of `recordFirst` besides the progress. `windowMs`: the settle window of payouts. */
-export interface FirstSituation extends Situation {
+interface FirstSituation extends Situation {
   nowMs: number;
   windowMs: number;
   /** Absent if no row is going first. */
