@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { afterEach, expect, test } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
@@ -5,7 +7,7 @@ import { dataConverter, warnOfPlainPayloads } from '../../src/temporal.js';
 import { startBatchWorker } from '../reliability/killable-workers.fixture.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
-import { type Env, endProcesses, type Process } from '../worker/process.fixture.js';
+import { accountsEnv, endProcesses, type Process, startProcess, temporalEnv } from '../worker/process.fixture.js';
 import { useBatchLab } from '../workflows/batch/batches.fixture.js';
 import { foundIn, keyOf } from './stored-bytes.fixture.js';
 import { SECRETS, useEverything } from './use-everything.fixture.js';
@@ -17,16 +19,7 @@ const lab = useBatchLab({ encryptionKeys: [KEY], workers: false });
 // The next test's worker must be the only one.
 afterEach(endProcesses);
 
-/** A worker process with the key, on the lab's receiver and folder. */
-async function startKeyedWorker(change: Env = {}): Promise<Process> {
-  const worker = startBatchWorker(lab, {
-    PAYLOAD_ENCRYPTION_KEYS: `${KEY.id}:${KEY.key.export().toString('base64')}`,
-    ORDER_CONFIRM_DELAY: '100ms',
-    ...change,
-  });
-  await worker.ready;
-  return worker;
-}
+const WITH_KEY = { PAYLOAD_ENCRYPTION_KEYS: `${KEY.id}:${KEY.key.export().toString('base64')}` };
 
 interface LogLine {
   level: number;
@@ -51,7 +44,8 @@ async function startedBy(orderId: string): Promise<string | null | undefined> {
 }
 
 test('a worker with keys is silent while everybody has them, and tells once when a client without them starts orders', async () => {
-  const worker = await startKeyedWorker();
+  const worker = startBatchWorker(lab, { ...WITH_KEY, ORDER_CONFIRM_DELAY: '100ms' });
+  await worker.ready;
   await useEverything(lab);
   expect(warningsOf(worker)).toEqual([]);
 
@@ -73,9 +67,15 @@ test('a worker with keys is silent while everybody has them, and tells once when
 });
 
 test("the server's own word about a create that no worker had yet is not told as a plain payload", async () => {
-  // One create passes at once, the next one waits in the queue for most of an hour.
-  const worker = await startKeyedWorker({ PAYMENT_REQUESTS_PER_SECOND: '0.002' });
-  const waiting = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('waiting')));
+  // It runs the workflows of all accounts, and creates of its own one.
+  const accounts = join(lab.folder, 'accounts.json');
+  const other = { apiKey: 'sandbox-key', apiSecret: 'sandbox-secret', signer: 'hmac-sha256' };
+  await writeFile(accounts, JSON.stringify({ other: { baseUrl: lab.sandbox.url, ...other } }), { mode: 0o600 });
+  const worker = startProcess('src/worker.ts', {
+    ...accountsEnv(temporalEnv(lab.temporal), accounts),
+    ...WITH_KEY,
+  });
+  await worker.ready;
   const cancelled = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('cancelled')));
   await expect.poll(() => lab.events(cancelled.orderId), { timeout: 20_000 }).toBeGreaterThan(4);
   await workflowOf(cancelled.orderId).cancel();
@@ -84,7 +84,6 @@ test("the server's own word about a create that no worker had yet is not told as
   const details = events?.flatMap((event) => event.activityTaskCanceledEventAttributes?.details?.payloads ?? []);
   expect(details?.map(({ data }) => Buffer.from(data ?? []).toString())).toEqual(['"ACTIVITY_ID_NOT_STARTED"']);
   expect(warningsOf(worker)).toEqual([]);
-  await workflowOf(waiting.orderId).terminate('end of the test');
 });
 
 test('while plain payloads go on coming it is told again every minute', () => {
