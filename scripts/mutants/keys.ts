@@ -109,7 +109,7 @@ export const KEY_MUTANTS: readonly Mutant[] = [
     find: 'uuid4().slice(-OWN_DIGITS)',
     replacement: "''",
     test: {
-      file: 'test/temporal/replayed-answers.nightly.test.ts',
+      file: 'test/temporal/replayed-answers.server.test.ts',
       name: 'that a create of an earlier run was refused is not said of the create of a later one',
     },
   },

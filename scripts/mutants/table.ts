@@ -176,7 +176,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'return scheduled !== 1;',
     replacement: 'return scheduled === 0;',
     test: {
-      file: 'test/temporal/rogue-copies.nightly.test.ts',
+      file: 'test/temporal/rogue-copies.server.test.ts',
       name: 'a create that something without the keys schedules once more in its run sends nothing',
     },
   },
@@ -226,7 +226,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'run === undefined || run === runId',
     replacement: 'run !== runId || run === runId',
     test: {
-      file: 'test/temporal/earlier-ends.nightly.test.ts',
+      file: 'test/temporal/earlier-ends.server.test.ts',
       name: 'an order that a run of before did not make is not said to be absent in the next one',
     },
   },
@@ -273,7 +273,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'const untilMs = workflowInfo().startTime.getTime() + SEND_TIMEOUT_MS;',
     replacement: "const untilMs = Date.parse(input?.sentUntil ?? '') || workflowInfo().startTime.getTime();",
     test: {
-      file: 'test/workflows/create/terminated-mid-send.nightly.test.ts',
+      file: 'test/workflows/create/terminated-mid-send.server.test.ts',
       name: 'terminated while its create is under way, and started again at once, it is adopted once it is there, and not created twice',
     },
   },
@@ -283,7 +283,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'sentUntil: new Date().toISOString(), ...UNKNOWN_ACCOUNT',
     replacement: 'sentUntil: new Date().toISOString()',
     test: {
-      file: 'test/workflows/create/stopped-elsewhere.nightly.test.ts',
+      file: 'test/workflows/create/stopped-elsewhere.server.test.ts',
       name: 'a reset run that no worker took has no create of its own, and the one that it was cut from may have sent',
     },
   },
@@ -293,7 +293,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'startTime.getTime() + SEND_TIMEOUT_MS;',
     replacement: 'startTime.getTime();',
     test: {
-      file: 'test/workflows/create/terminated-mid-send.nightly.test.ts',
+      file: 'test/workflows/create/terminated-mid-send.server.test.ts',
       name: 'terminated while its create is under way, and started again at once, it is adopted once it is there, and not created twice',
     },
   },

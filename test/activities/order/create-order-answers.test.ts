@@ -79,6 +79,16 @@ describe('the answer to a create', () => {
     expect(JSON.stringify({ ...verdict, named: undefined })).not.toContain('4111111111111111');
   });
 
+  test.for([
+    ['other-amount', 'amount'],
+    ['other-wallet', 'wallet'],
+  ])('with our id on another order (%s): is uncertain, and names that order', async ([fault, field]) => {
+    const { run } = await openActivities();
+    const verdict = await run('createOrder', marked(`create=${fault}`));
+    const named = { order: { user_order_id: 'w-1' }, differences: [expect.stringContaining(field ?? '')] };
+    expect(verdict).toMatchObject({ kind: 'uncertain', named });
+  });
+
   test('none within the time limit: is uncertain', async () => {
     const { baseUrl, received } = await startServer((response, { path }) => {
       if (!path.endsWith('/withdraw')) answer(response, path.endsWith('/list') ? [] : {});

@@ -93,6 +93,15 @@ test.each<[string, Facts, Partial<Action>]>([
   expect(nextAction(facts, AT_ONCE)).toMatchObject(action);
 });
 
+test('a stopped account keeps no order in doubt from being looked up, nor a person from being asked', () => {
+  const STOPPED: Outcome = { kind: 'stopped', why: 'it is stopped' };
+  const doubt = { cause: 'uncertainCreate', untilMs: 0, place: 'asked', said: 'HTTP 500' } as const;
+  const inDoubt = after(openFacts('once', true), { kind: 'doubted', doubt }, STOPPED);
+  expect(nextAction(inDoubt, AT_ONCE)).toMatchObject({ do: 'prove absence' });
+  const absent = after(openFacts('once', true), ...unclear('unknown'), STOPPED);
+  expect(nextAction(absent, AT_ONCE)).toMatchObject({ do: 'ask', about: { kind: 'uncertain' } });
+});
+
 test('a callback after a send is looked into while the account is stopped', () => {
   const doubt = { cause: 'uncertainCreate', untilMs: 0, place: 'asked', said: 'HTTP 500' } as const;
   const stopped = after(openFacts('once', true), { kind: 'doubted', doubt }, { kind: 'stopped', why: 'it is stopped' });

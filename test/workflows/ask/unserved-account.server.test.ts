@@ -53,7 +53,7 @@ describe('an order of an account that no worker serves', () => {
     await told(handle);
     const state = await handle.state();
     expect(state).toMatchObject({ phase: 'creating', attention: { allowed: [] } });
-    expect(state.attention?.reason).toContain('cancel');
+    expect(state.attention?.reason).toContain('Nothing was sent');
     const { searchAttributes } = await workflowOf(handle).describe();
     expect(searchAttributes.PaymentNeedsAttention).toEqual([true]);
 
@@ -93,7 +93,7 @@ describe('an order whose workers go', () => {
 
     await unserve();
     await told(handle);
-    expect((await attentionOf(handle))?.reason).not.toContain('cancel');
+    expect((await attentionOf(handle))?.reason).not.toContain('Nothing was sent');
     expect(await lab.events(orderId)).toBeLessThan(events + 12);
     await serve();
     await expect.poll(() => attentionOf(handle), WAIT).toBeUndefined();
@@ -111,7 +111,7 @@ describe('an order whose workers go', () => {
     lab.sandbox.set({ faults: {} });
     const reason = (await attentionOf(handle))?.reason;
     expect(reason).toContain('never start it again under another id');
-    expect(reason).not.toContain('cancel');
+    expect(reason).not.toContain('Nothing was sent');
     await serve();
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
     expect(creates(orderId)).toBe(1);
@@ -153,7 +153,7 @@ test('the follower of a receipt asks for a person', async () => {
   });
   const state = () => handle.query<OrderState>('orderState');
   await expect.poll(state, WAIT).toMatchObject({ attention: { reason: UNSERVED } });
-  expect((await state()).attention?.reason).not.toContain('cancel');
+  expect((await state()).attention?.reason).not.toContain('Nothing was sent');
 });
 
 test('a deposit address asks for a person, and is created once', async () => {
