@@ -25,10 +25,16 @@ const SHOWN = new Set([
   'check',
   'requestsPerSecond',
   'retryAfterMs',
+  'notes',
+  'events',
+  'at',
 ]);
 
-/** Workflow ids carry the names that callers choose. */
-const masked = (value: unknown): unknown => (typeof value === 'string' ? maskWallets(value) : value);
+/** Workflow ids carry the names that callers choose. Lists hold texts only. */
+const masked = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.filter((one) => typeof one === 'string').map(maskWallets);
+  return typeof value === 'string' ? maskWallets(value) : value;
+};
 
 /** First message of a failure as the SDK's native part prints it: payloads follow behind it. */
 const causeIn = (failure: unknown): string | undefined =>

@@ -4,18 +4,7 @@ import { MetricsBuffer, type NativeConnection, type Worker } from '@temporalio/w
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Account } from '../activities/index.js';
 import type { Monitoring } from '../config.js';
-import {
-  ACCOUNT_STOP_WORKFLOW,
-  BULK_WITHDRAW_WORKFLOW,
-  DELIVER_EVENTS_WORKFLOW,
-  DEPOSIT_ADDRESS_WORKFLOW,
-  FUNDS_LINE_WORKFLOW,
-  ORDER_AFTER_END_WORKFLOW,
-  RECEIVED_DEPOSIT_WORKFLOW,
-  RECONCILE_WORKFLOW,
-  SCHEDULED_BATCH_WORKFLOW,
-  SERVICE_READ_WORKFLOW,
-} from '../contract/names.js';
+import * as names from '../contract/names.js';
 import { ORDER_TYPES, workflowTypeOf } from '../contract/order/types.js';
 import { startMonitoring, temporalReachable } from '../monitoring/server.js';
 import { countVisible } from '../monitoring/visibility.js';
@@ -114,18 +103,9 @@ type Update = ReturnType<MetricsBuffer['retrieveUpdates']> extends ArrayIterator
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60, 300, 900, 3_600, 21_600, 86_400];
 
 /** A caller may start a workflow under any type name. */
-const OUR_TYPES: ReadonlySet<string> = new Set([
+const OUR_TYPES: ReadonlySet<unknown> = new Set([
   ...ORDER_TYPES.map(workflowTypeOf),
-  RECEIVED_DEPOSIT_WORKFLOW,
-  ORDER_AFTER_END_WORKFLOW,
-  DEPOSIT_ADDRESS_WORKFLOW,
-  ACCOUNT_STOP_WORKFLOW,
-  BULK_WITHDRAW_WORKFLOW,
-  SCHEDULED_BATCH_WORKFLOW,
-  RECONCILE_WORKFLOW,
-  SERVICE_READ_WORKFLOW,
-  DELIVER_EVENTS_WORKFLOW,
-  FUNDS_LINE_WORKFLOW,
+  ...Object.entries(names).flatMap(([name, value]) => (name.endsWith('_WORKFLOW') ? [value] : [])),
 ]);
 
 /** Returns a name in Prometheus' form: underscores for dots and dashes. */

@@ -2,6 +2,7 @@ import type { MetricsBuffer } from '@temporalio/worker';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { SdkMetrics } from '../../src/worker/monitor.js';
+import * as workflows from '../../src/workflows/index.js';
 
 const failed = (workflowType: string) => ({
   metric: { name: 'temporal_workflow_task_execution_failed', kind: 'counter', description: 'failed', valueType: 'int' },
@@ -27,4 +28,9 @@ test('a workflow type that somebody made up is shown as other', async () => {
 test('any number of them hides none of ours', async () => {
   const invented = Array.from({ length: 600 }, (_, n) => `x${n}`);
   expect(await scraped([...invented, 'withdraw'])).toContain('workflow_type="withdraw"} 1');
+});
+
+test('each workflow type that a worker runs is shown by its name', async () => {
+  const text = await scraped(Object.keys(workflows));
+  for (const type of Object.keys(workflows)) expect(text).toContain(`workflow_type="${type}"} 1`);
 });

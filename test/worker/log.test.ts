@@ -34,6 +34,15 @@ describe('fields of a log entry', () => {
     expect(shownFields(pace)).toEqual(pace);
   });
 
+  test('show lists and times: checks that were passed over, lost events, a failover', () => {
+    const facts = { notes: ['no rates'], events: ['e-1', 'e-2'], at: '2026-11-29T10:00:00.000Z' };
+    expect(shownFields(facts)).toEqual(facts);
+    expect(shownFields({ notes: [`paid to ${WALLET}`], events: [{ order }] })).toEqual({
+      notes: ['paid to ****1111'],
+      events: [],
+    });
+  });
+
   test('mask a card number, an IBAN or an e-mail that somebody chose as an id, and that an error repeats', () => {
     const { workflowId, error } = shownFields({
       workflowId: `order:${WALLET}:DE89370400440532013000`,

@@ -115,7 +115,7 @@ export async function letSomebodyGoFirst(account: Account, waiting: Waiting, pac
     const started = await startUnlessTaken<typeof canary>(client, CANARY_WORKFLOW, options);
     if (started) log.info('a canary goes first', { account: name, runId: started.firstExecutionRunId });
   } catch (error) {
-    log.warn('no canary was started', { account: name, error: String(error) });
+    log.warn('no canary was started', { account: name, error });
   }
   return false;
 }
