@@ -10,7 +10,7 @@ import { callTemporal } from '../client/temporal-calls.js';
 import type { HandleOptions, PaymentOrders } from '../client.js';
 import { DECIDE_ACTIONS, type DecideAction, type Decision, type OrderState } from '../contract/order/messages.js';
 import { orderTypeOf } from '../contract/order/types.js';
-import { SHOWN_STATUSES } from '../contract/service-objects.js';
+import { isFinal, SHOWN_STATUSES } from '../contract/service-objects.js';
 import { withoutWallets } from '../contract/shown-json.js';
 import { cancelledOrder, decidedOrder, eventPage, orderBody, orderPage } from './bodies.js';
 import { allowedAccount, type Caller, requireAmounts, requireOrder } from './callers.js';
@@ -232,7 +232,8 @@ const eventOf = ({ runId, closedAt, received, ...order }: EndedOrders['orders'][
     order_id: received ? undefined : order.orderId,
     order_type: order.type,
     order_uuid: received ? order.orderId : order.orderUuid,
-    status: order.status,
+    status: isFinal(order.status ?? '') ? order.status : undefined,
+    outcome: order.status,
     batch_id: order.batchId,
     reference: order.reference,
   },

@@ -34,8 +34,9 @@ export const EVENT_TEXTS = [
   'order_type',
   'order_uuid',
   'status',
-  /** Final status of the result, or type of the failure. */
+  /** Final status of the result; of a batch `completed` or `incomplete`. */
   'outcome',
+  /** Type of the failure. */
   'failure',
   /** Code of what a person should look at. */
   'reason',
@@ -46,6 +47,7 @@ export const EVENT_TEXTS = [
   /** Path of the report below REPORT_DIR, and the hash (hex) of its bytes. */
   'report',
   'report_sha256',
+  /** As in the order; of a batch the sums of its rows: `expected_amount_from` asked, `amount_to` paid. */
   'currency_from',
   'currency_to',
   'amount_from',

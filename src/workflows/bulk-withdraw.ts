@@ -61,8 +61,9 @@ export async function bulkWithdraw(
     try {
       const result = await runBatch(run);
       enter(run, 'done', 'nothing');
-      const outcome = result.outcomes.completed === result.rows ? 'completed' : 'incomplete';
-      emit(run, 'batch.ended', { outcome, report: result.report?.path, report_sha256: result.report?.sha256 });
+      const { outcomes, rows, report: file, moved } = result;
+      const outcome = outcomes.completed === rows ? 'completed' : 'incomplete';
+      emit(run, 'batch.ended', { outcome, report: file?.path, report_sha256: file?.sha256 }, moved);
       await condition(allHandlersFinished);
       return result;
     } catch (error) {

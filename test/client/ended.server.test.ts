@@ -92,7 +92,7 @@ describe('the feed of ended orders', () => {
       account,
       order_id: 'api-1',
       order_type: 'withdraw',
-      status: 'terminated',
+      outcome: 'terminated',
       batch_id: 'b-1',
       reference: 'r-1',
     };

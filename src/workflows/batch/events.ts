@@ -1,12 +1,17 @@
+import type { AmountsByCurrency } from '../../contract/batch/batch.js';
 import type { EventKind } from '../../contract/events.js';
 import { type Facts, put } from '../outbox.js';
 import type { BatchRun } from './state.js';
 
-/** Records an event of a batch. */
-export function emit(run: BatchRun, type: EventKind, facts: Facts = {}): void {
+/** Records an event of a batch, with its sums if it has one currency. `moved`: what was paid, at its end. */
+export function emit(run: BatchRun, type: EventKind, facts: Facts = {}, moved?: AmountsByCurrency): void {
   const [only, ...others] = run.plan?.currencies ?? [];
-  const total = only && others.length === 0 && { currency_to: only.currency, amount_to: only.total };
-  put(run.outbox, type, { batch_id: run.batchId, rows: run.plan && `${run.plan.rows}`, ...total, ...facts });
+  const sums = only &&
+    others.length === 0 && {
+      ...{ currency_from: only.currency, expected_amount_from: only.total },
+      ...(moved && { currency_to: only.currency, amount_to: moved[only.currency] ?? '0' }),
+    };
+  put(run.outbox, type, { batch_id: run.batchId, rows: run.plan && `${run.plan.rows}`, ...sums, ...facts });
 }
 
 /** Emits that a batch waits for an approval, or is paused. */

@@ -18,25 +18,37 @@ const of = (batchId: string) => shop.received.map(({ event }) => event).filter((
 const kinds = (batchId: string) => of(batchId).map(({ type }) => type);
 
 test('a batch reports its plan, its approval, a pause and its end, in order', async () => {
-  const batch = await startRows(lab, testRows('event', 3), { approval: 'required', startedBy: 'Bob Jones' });
+  // The service pays a part of the first row.
+  const partly = (row: number) => (row === 1 ? 'outcome=completed_partially' : undefined);
+  const batch = await startRows(lab, testRows('event', 3, partly), {
+    approval: 'required',
+    compensation: 'report',
+    startedBy: 'Bob Jones',
+  });
   const { batchId } = batch;
   const asked = ['batch.planned', 'batch.awaits_approval'];
   await vi.waitFor(() => expect(kinds(batchId)).toEqual(asked), 60_000);
   const { plan } = await batch.state();
   await batch.approve({ digest: plan?.digest ?? '', by: 'Ann Smith' });
-  const { report } = await batch.result();
+  const { report, moved } = await batch.result();
   await vi.waitFor(() => expect(kinds(batchId)).toEqual([...asked, 'batch.ended']), 60_000);
   const [first] = of(batchId);
-  expect(first?.data).toMatchObject({ rows: '3', currency_to: 'usd', amount_to: '37.5', sequence: 1 });
+  const planned = { rows: '3', currency_from: 'usd', expected_amount_from: '37.5' };
+  expect(first?.data).toMatchObject({ ...planned, sequence: 1 });
+  for (const { data } of of(batchId).slice(0, -1)) expect(data).not.toHaveProperty('amount_to');
+  // As in an order: what was asked for, and what was paid.
+  expect(Number(moved.usd)).toBeLessThan(37.5);
   expect(of(batchId).at(-1)?.data).toMatchObject({
-    outcome: 'completed',
+    ...{ ...planned, outcome: 'incomplete', currency_to: 'usd', amount_to: moved.usd },
     report: report?.path,
     report_sha256: report?.sha256,
   });
   expect(report?.sha256).toMatch(/^[0-9a-f]{64}$/);
   // Its rows are orders.
-  const rows = shop.received.filter(({ event }) => event.type === 'order.ended');
-  expect(rows.length).toBe(3);
+  const rows = () => shop.received.filter(({ event }) => event.type === 'order.ended');
+  await expect.poll(() => rows().length, { timeout: 30_000 }).toBe(3);
+  const paid = rows().map(({ event }) => Number(event.data.amount_to));
+  expect(paid.reduce((sum, one) => sum + one)).toBeCloseTo(Number(moved.usd), 9);
 });
 
 test('a batch that is paused, and then stopped, says so', async () => {
