@@ -1,11 +1,9 @@
-import * as z from 'zod';
 import type { PaymentOrders } from '../client.js';
+import { accountState, stoppedAccounts } from './bodies.js';
 import { allowedAccount, requireAmounts } from './callers.js';
 import { answers, idParams, instructionBody, namedBody } from './documents.js';
 import type { Api } from './server.js';
 
-const stop = z.object({ by: z.string(), reason: z.string(), at: z.string(), keyId: z.string().optional() });
-const state = z.object({ account: z.string(), runId: z.string().optional(), stop: stop.optional() });
 const REFUSED = { 409: 'Refused: it is stopped already, or not stopped, or the signature does not count' };
 
 /** Adds the routes that stop, resume and show accounts. */
@@ -16,7 +14,7 @@ export function addAccountRoutes(api: Api, { accounts }: PaymentOrders): void {
       summary: 'Lists the stopped accounts',
       description: 'A new stop may be missing for a second.',
       response: answers({
-        200: ['Stopped accounts', z.object({ stopped: z.array(stop.extend({ account: z.string() })) })],
+        200: ['Stopped accounts', stoppedAccounts],
       }),
     },
     handler: async ({ caller }) => ({ stopped: await accounts.stopped(caller.key?.accounts) }),
@@ -28,7 +26,7 @@ export function addAccountRoutes(api: Api, { accounts }: PaymentOrders): void {
       summary: 'Shows whether an account is stopped',
       description: 'A signature of a stop or a resume names runId. An unsigned stop is refused, and opens such a run.',
       params: idParams,
-      response: answers({ 200: ['Its state', state] }),
+      response: answers({ 200: ['Its state', accountState] }),
     },
     handler: async ({ caller, params }) => accounts.state(allowedAccount(caller, params.id)),
   });
@@ -41,7 +39,7 @@ export function addAccountRoutes(api: Api, { accounts }: PaymentOrders): void {
         description,
         params: idParams,
         body: instructionBody,
-        response: answers({ 200: ['Its state', state], ...REFUSED }),
+        response: answers({ 200: ['Its state', accountState], ...REFUSED }),
       },
       handler: async (request) => {
         const { caller, params } = request;

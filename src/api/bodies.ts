@@ -23,7 +23,7 @@ const state = orderState.extend({
 export const startedOrder = z.object({ ...about, attached: z.boolean(), order: shownOrder });
 
 /** An order as Temporal lists it. */
-const listedOrder = z.object({
+export const listedOrder = z.object({
   ...about,
   workflowId: z.string(),
   runId: z.string(),
@@ -96,3 +96,11 @@ export const uploadState = z.object({ missing: z.array(count), file: batchSchema
 
 /** One page of permanent addresses. */
 export const addressPage = z.object({ addresses: shownAddresses });
+
+const stop = z.object({ by: z.string(), reason: z.string(), at: z.string(), keyId: z.string().optional() });
+
+/** An account, with its stop if it is stopped. */
+export const accountState = z.object({ account: z.string(), runId: z.string().optional(), stop: stop.optional() });
+
+/** Stopped accounts. */
+export const stoppedAccounts = z.object({ stopped: z.array(stop.extend({ account: z.string() })) });

@@ -29,7 +29,8 @@ export const idParams = z.strictObject({ id: z.string().min(1).max(200) });
 export const locationOf = (kind: 'orders' | 'batches', id: string, account: string): string =>
   `/v1/${kind}/${encodeURIComponent(id)}${account === DEFAULT_ACCOUNT ? '' : `?account=${account}`}`;
 
-const problem = z.looseObject({
+/** Body of every answer that is no success. */
+export const problem = z.looseObject({
   type: z.string(),
   title: z.string(),
   status: z.int(),
@@ -70,14 +71,14 @@ export function bodyOf<T>({ body }: Pick<FastifyRequest, 'body'>, check: (value:
   return checkWith((body as ParsedInput | undefined) ?? { value: undefined, errors: [] }, check);
 }
 
-const signature = z.looseObject({ keyId: z.string(), value: z.string() }).optional();
+const instructionSignature = z.looseObject({ keyId: z.string(), value: z.string() }).optional();
 
 /** Body of a stop, a resume and a hold. The workflow checks the texts. */
 export const instructionBody = z.strictObject({
   by: z.string().optional(),
   reason: z.string(),
   runId: z.string().optional(),
-  signature,
+  signature: instructionSignature,
 });
 
 /** Returns a body as a schema reads it. Throws InvalidInputError. */

@@ -1,6 +1,6 @@
 import { type ClientError, isClientError } from '../client/errors.js';
 import { BATCH_FILE_UNUSABLE } from '../contract/batch/batch.js';
-import type { FieldError } from '../contract/failures.js';
+import { bugIn, type FieldError } from '../contract/failures.js';
 import { maskWallets } from '../contract/wallets.js';
 
 /** Problem details (RFC 9457), without the request's own fields. */
@@ -115,9 +115,5 @@ export const problemBody = ({ status, code, detail, fields }: Problem, requestId
 });
 
 /** Returns what the log may contain of an error for the operator. */
-export function loggedError(error: unknown): { error: string; place?: string } {
-  if (isClientError(error)) return { error: `${error.name}: ${maskWallets(error.message)}` };
-  if (!(error instanceof Error)) return { error: 'something that is no error' };
-  // A message could quote the request.
-  return { error: error.name, place: /^ +at .*/m.exec(error.stack ?? '')?.[0]?.trim() };
-}
+export const loggedError = (error: unknown): object =>
+  isClientError(error) ? { error: `${error.name}: ${maskWallets(error.message)}` } : bugIn(error);

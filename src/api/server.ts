@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import swagger from '@fastify/swagger';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
-import { createJsonSchemaTransform, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { InvalidInputError } from '../client/errors.js';
 import type { PaymentOrders } from '../client.js';
 import { isLoopback } from '../config/formats.js';
@@ -20,6 +20,7 @@ import { addBatchRoutes } from './batches.js';
 import { authenticate, type Caller, requireVerb } from './callers.js';
 import { docsPage } from './docs-page.js';
 import { Load } from './load.js';
+import { openApi } from './open-api.js';
 import { addEventRoutes, addOrderDecisions, addOrderReads } from './orders.js';
 import { loggedError, type Problem, problemBody, problemOf, Refusal } from './problems.js';
 import { addBookRoute, addServiceRoutes } from './service.js';
@@ -75,17 +76,6 @@ function requestIdOf(header: unknown): string {
 
 /** Statuses that are not logged: anybody can cause them without a key. */
 const UNLOGGED: readonly number[] = [401, 429];
-
-/** Allows more fields in the documented answers: later versions may add some. */
-function allowMoreFields({
-  zodSchema,
-  jsonSchema,
-}: {
-  zodSchema: unknown;
-  jsonSchema: { additionalProperties?: unknown };
-}): void {
-  if (zodSchema instanceof z.ZodObject && !zodSchema.def.catchall) delete jsonSchema.additionalProperties;
-}
 
 /** Creates the API without a port. */
 export function createApi(
@@ -162,15 +152,7 @@ export function createApi(
     log[level]({ ...about, ...(id && { id: maskWallets(id) }), status, ms: Math.round(elapsedTime) }, 'request');
   });
 
-  app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: { title: 'Payment orders', version: '1', description: 'Starts, shows and decides payment orders.' },
-      components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
-      security: [{ key: [] }],
-    },
-    transform: createJsonSchemaTransform({ zodToJsonConfig: { override: allowMoreFields } }),
-  });
+  app.register(swagger, openApi);
   app.register(async (routes) => {
     const api = routes.withTypeProvider<ZodTypeProvider>();
     const hidden = { schema: { hide: true } };

@@ -5,6 +5,7 @@ import proto from '@temporalio/proto';
 import { pino } from 'pino';
 import { isLoopback } from '../config/formats.js';
 import type { CodecConfig } from '../config.js';
+import { bugIn } from '../contract/failures.js';
 import { announcedBytes, openPort, type Port, readBody } from '../http-port/port.js';
 import { LOG_HOOKS } from '../print.js';
 import { encryptionCodec, PayloadDecryptionError } from '../temporal/encryption-codec.js';
@@ -74,7 +75,7 @@ export async function startCodec(config: CodecConfig): Promise<Port> {
         if (error instanceof Refusal) return send(error.status, { message: error.message });
         if (error instanceof PayloadDecryptionError) return send(400, { message: error.message });
         // Other messages could quote the body.
-        log.warn({ error: error.name }, 'question not answered');
+        log.warn(bugIn(error), 'question not answered');
         return send(500, { message: 'not possible' });
       },
     );

@@ -22,8 +22,10 @@ export function eventHeaders(id: string, body: Buffer, keys: readonly Buffer[], 
   return { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signatures.join(' ') };
 }
 
-/** Headers of a request: a plain object, as Node.js and its frameworks have them, or `Headers`. */
-export type EventHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+type HeaderValue = string | readonly string[] | undefined;
+
+/** Headers of a request: an object, as Node.js has them, `Headers`, or a list of names and values. */
+export type EventHeaders = Iterable<readonly [string, HeaderValue]> | Readonly<Record<string, HeaderValue>>;
 
 /** Options of `verifyEvent`. */
 export interface VerifyEventOptions {
@@ -68,8 +70,11 @@ export function verifyEvent(
 
 const isEqual = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b);
 
-function headerOf(headers: EventHeaders, name: string): string | undefined {
-  if (headers instanceof Headers) return headers.get(name) ?? undefined;
-  const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === name) ?? [];
-  return typeof value === 'string' ? value : undefined;
+const isList = (headers: EventHeaders): headers is Iterable<readonly [string, HeaderValue]> =>
+  Symbol.iterator in headers;
+
+/** Returns all values of a header. Only `webhook-signature` may have several. */
+function headerOf(headers: EventHeaders, name: string): string {
+  const entries = isList(headers) ? [...headers] : Object.entries(headers);
+  return entries.flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : [])).join(' ');
 }

@@ -82,5 +82,16 @@ export function systemCodeOf(error: unknown): string {
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,63}$/.test(code) ? code : 'failed';
 }
 
+/** Returns where an error was thrown: the first line of its stack behind its message, which names no value. */
+export function placeOf(error: unknown): string | undefined {
+  const { message = '', stack = '' }: Partial<Error> = Object(error);
+  if (!stack.includes(message)) return undefined;
+  return /^ +(at .+)$/m.exec(stack.slice(stack.indexOf(message) + message.length))?.[1];
+}
+
+/** Returns what a log may contain of a bug. Its message could quote a request. */
+export const bugIn = (error: unknown): { error: string; place?: string | undefined } =>
+  error instanceof Error ? { error: error.name, place: placeOf(error) } : { error: 'something that is no error' };
+
 /** Returns an error's message. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown error');

@@ -6,8 +6,10 @@ import {
   type ProtoFailure,
   type SerializationContext,
   str,
+  TemporalFailure,
   u8,
 } from '@temporalio/common';
+import { placeOf } from './failures.js';
 
 /**
  * Why the codec withholds a payload. 'foreign': its writer lacks the keys, or wrote it for another
@@ -70,7 +72,8 @@ const NOT_OURS = 'a failure that was not written with the payload keys for this 
 
 /**
  * Failures beside encrypted payloads: messages and stack traces pass the codec. The type stays readable, but counts only
- * if the payload holds the same one. `required`: a failure without that payload does not count.
+ * if the payload holds the same one. `required`: a failure without that payload does not count. Of a bug, the place
+ * stays readable, which logs show.
  */
 export class EncodedFailures extends DefaultFailureConverter {
   constructor(
@@ -85,7 +88,8 @@ export class EncodedFailures extends DefaultFailureConverter {
     const { message, stackTrace, applicationFailureInfo } = failure;
     const hidden = { message, stack_trace: stackTrace, type: applicationFailureInfo?.type ?? '' };
     const encodedAttributes = converter.toPayload(hidden, context);
-    return { ...failure, message: 'Encoded failure', stackTrace: '', encodedAttributes };
+    const place = error instanceof TemporalFailure ? undefined : placeOf(error);
+    return { ...failure, message: 'Encoded failure', stackTrace: place ? `    ${place}` : '', encodedAttributes };
   }
 
   override failureToError(failure: ProtoFailure, converter: PayloadConverter, context?: SerializationContext): Error {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { type CallbackTarget, verifyCallbackPath } from '../contract/callback-url.js';
+import { bugIn } from '../contract/failures.js';
 import { announcedBytes, type Cut, openPort, type Port, readBody } from '../http-port/port.js';
 import type { SignalOrder, SignalReceived } from './signals.js';
 import { spareReceived, spareTemporal } from './spare-temporal.js';
@@ -90,7 +91,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Port> {
       read(request, answer).catch((error: unknown) => {
         // Our own bug must not lose the callback. Logs the name only: the message could quote the
         // request.
-        log.warn({ error: error instanceof Error ? error.name : 'unknown' }, 'callback not handled');
+        log.warn(bugIn(error), 'callback not handled');
         if (!response.headersSent) answer('unavailable');
       });
     },

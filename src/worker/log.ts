@@ -1,6 +1,7 @@
 import { DefaultLogger, type LogLevel, type MetricsBuffer, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import type { Monitoring } from '../config.js';
+import { placeOf } from '../contract/failures.js';
 import { maskWallets } from '../contract/wallets.js';
 import { LOG_HOOKS } from '../print.js';
 
@@ -36,21 +37,36 @@ const masked = (value: unknown): unknown => {
   return typeof value === 'string' ? maskWallets(value) : value;
 };
 
-/** First message of a failure as the SDK's native part prints it: payloads follow behind it. */
-const causeIn = (failure: unknown): string | undefined =>
-  typeof failure === 'string' ? /message: "((?:[^"\\]|\\.)*)"/.exec(failure)?.[1] : undefined;
+/** First message and place of a failure as the SDK's native part prints it: payloads follow behind them. */
+function printed(failure: unknown): { cause: string; place?: string | undefined } | undefined {
+  if (typeof failure !== 'string') return undefined;
+  const cause = /message: "((?:[^"\\]|\\.)*)"/.exec(failure)?.[1];
+  const place = /stack_trace: "(?:(?:[^"\\]|\\.)*?\\n)? +(at (?:[^"\\]|\\(?!n).)+)/.exec(failure)?.[1];
+  return cause === undefined ? undefined : { cause: maskWallets(cause), ...(place && { place: maskWallets(place) }) };
+}
 
-/** Returns the fields of a log entry that may be shown; of an error its type and its own message, which name no value. */
+/** A failure that a step of ours reported, with words of ours. Other errors are bugs. */
+const isReported = ({ name }: Error): boolean => name.endsWith('Failure');
+
+/** Returns type and message of an error and of the failures that caused it; of a bug, its place, too. */
+function shownError(error: Error, causes = 3): Record<string, unknown> {
+  const { cause, message, name } = error;
+  const place = isReported(error) ? undefined : placeOf(error);
+  return {
+    type: 'type' in error && error.type ? String(error.type) : name,
+    message: maskWallets(message),
+    ...(place && { place: maskWallets(place) }),
+    ...(causes > 0 && cause instanceof Error && isReported(cause) && { cause: shownError(cause, causes - 1) }),
+  };
+}
+
+/** Returns the fields of a log entry that may be shown; of an error what names no value. */
 export function shownFields(meta: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const shown = Object.fromEntries(
     Object.entries(meta).flatMap(([key, value]) => (SHOWN.has(key) ? [[key, masked(value)]] : [])),
   );
   const { error, failure = error } = meta;
-  const cause = causeIn(failure);
-  if (cause !== undefined) return { ...shown, cause: maskWallets(cause) };
-  if (!(error instanceof Error)) return shown;
-  const type = 'type' in error ? String(error.type) : error.name;
-  return { ...shown, error: { type, message: maskWallets(error.message) } };
+  return { ...shown, ...printed(failure), ...(error instanceof Error && { error: shownError(error) }) };
 }
 
 /** The SDK warns of this for each queue of an account, at every healthy start: workflows have a queue of their own. */

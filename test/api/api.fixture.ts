@@ -41,6 +41,7 @@ const compiled = new Map<string, ValidateFunction>();
 
 /** What of the API's document says how answers look. */
 interface ApiDocument {
+  components: object;
   paths: Record<
     string,
     Record<string, { responses: Record<number | 'default', { content: Record<string, { schema: object }> }> }>
@@ -48,14 +49,19 @@ interface ApiDocument {
 }
 
 /** Fails for an answer that is not as the API's own document shows it. */
-function requireDocumented({ paths }: ApiDocument, method: string, path: string, { status, body }: Answer): void {
+function requireDocumented(
+  { paths, components }: ApiDocument,
+  method: string,
+  path: string,
+  { status, body }: Answer,
+): void {
   const [name = ''] = path.split('?');
   const route = Object.keys(paths).find((one) => new RegExp(`^${one.replace(/\{\w+\}/g, '[^/]+')}$`).test(name)) ?? '';
   const responses = paths[route]?.[method.toLowerCase()]?.responses;
   const [{ schema } = {}] = Object.values((responses?.[status] ?? responses?.default)?.content ?? {});
   if (!schema) throw new Error(`${method} ${path}: status ${status} is not documented`);
   const text = JSON.stringify(schema);
-  const validate = compiled.get(text) ?? ajv.compile(schema);
+  const validate = compiled.get(text) ?? ajv.compile({ ...schema, components });
   compiled.set(text, validate);
   validate(body);
   expect(validate.errors ?? [], `${method} ${path}`).toEqual([]);

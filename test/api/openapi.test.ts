@@ -44,16 +44,39 @@ test('the document is OpenAPI 3.1 for a public validator, and names every route'
     'post /v1/orders:check',
     'put /v1/batch-files/{sha256}/{part}',
   ]);
-  const start = JSON.stringify(body.paths['/v1/orders'].post.requestBody);
+  const { schemas } = body.components as { schemas: Record<string, Shape> };
+  const start = JSON.stringify(schemas.PostOrdersInput);
   for (const field of ['order_type', 'wallet_details', 'amount_to', 'compensation', 'again'])
     expect(start).toContain(field);
-  const answers = JSON.stringify(Object.values(body.paths as Record<string, { responses?: object }>));
+  const answers = JSON.stringify(schemas);
   for (const field of ['balanceAfter', 'remainder', 'deposit_address', 'decisions', 'progress'])
     expect(answers).toContain(`"${field}":{`);
 });
 
+type Operations = Record<string, Record<string, { operationId?: string; requestBody?: object; responses: object }>>;
+
+test('each operation has an id of its own, and each JSON body a name, so that clients can be generated', async () => {
+  const { body } = await api.call('GET', '/openapi.json');
+  const operations = Object.values(body.paths as Operations).flatMap((item) => Object.values(item));
+  const ids = operations.map(({ operationId }) => operationId);
+  expect(ids).toContain('postOrdersByIdDecisions');
+  expect(ids).toContain('getBatchesByIdRows');
+  expect(new Set(ids.filter((id) => /^[a-z][A-Za-z0-9]+$/.test(id ?? ''))).size).toBe(operations.length);
+  const bare = operations.flatMap(({ operationId, requestBody = {}, responses }) =>
+    Object.values({ ...responses, requestBody } as Record<string, { content?: Record<string, { schema: Shape }> }>)
+      .flatMap(({ content = {} }) => Object.entries(content))
+      .filter(([type, { schema }]) => type.includes('json') && schema.type === 'object')
+      .map(([type]) => `${operationId} ${type}`),
+  );
+  expect(bare).toEqual([]);
+  const { schemas } = body.components as { schemas: Record<string, Shape> };
+  for (const name of ['Problem', 'OrderBody', 'StartedOrder', 'BatchState', 'ShownOrder'])
+    expect(schemas).toHaveProperty(name);
+});
+
 /** JSON Schema, as far as it says how a body looks. */
 interface Shape {
+  $ref?: string;
   type?: unknown;
   properties?: object;
   items?: Shape;
@@ -62,11 +85,13 @@ interface Shape {
 }
 
 /** Returns false for a schema that every body fits. */
-function says({ type, properties = {}, items, additionalProperties, anyOf = [] }: Shape): boolean {
-  if (anyOf.length > 0) return anyOf.every(says);
-  if (type === 'array') return items !== undefined && says(items);
+function says(shape: Shape, named: Record<string, Shape>): boolean {
+  const { $ref, type, properties = {}, items, additionalProperties, anyOf = [] } = shape;
+  if ($ref) return says(named[$ref.split('/').at(-1) ?? ''] ?? {}, named);
+  if (anyOf.length > 0) return anyOf.every((one) => says(one, named));
+  if (type === 'array') return items !== undefined && says(items, named);
   if (type !== 'object') return type !== undefined;
-  return Object.keys(properties).length > 0 || says(Object(additionalProperties));
+  return Object.keys(properties).length > 0 || says(Object(additionalProperties), named);
 }
 
 test('every status of every operation has a schema that says how its body looks', async () => {
@@ -78,7 +103,7 @@ test('every status of every operation has a schema that says how its body looks'
       const wanted = ['401', '403', '422', '429', '503', 'default'].filter((status) => !(status in responses));
       const unsaid = Object.entries(responses).filter(([, { content = {} }]) => {
         const [one] = Object.values(content);
-        return !one?.schema || !says(one.schema);
+        return !one?.schema || !says(one.schema, body.components.schemas);
       });
       return [...wanted, ...unsaid.map(([status]) => status)].map((status) => `${method} ${path} ${status}`);
     }),

@@ -42,6 +42,31 @@ describe('verifyEvent', () => {
     expect(verifyEvent(BODY.toString(), new Headers(signed([OTHER, SECRET])), SECRET)).toEqual(event);
   });
 
+  test('takes lists: a value each as some frameworks hold it, names and values, several signatures', () => {
+    const event = { id: 'run-1.2', ...EVENT };
+    const entries = Object.entries(signed());
+    expect(verifyEvent(BODY, Object.fromEntries(entries.map(([name, value]) => [name, [value]])), SECRET)).toEqual(
+      event,
+    );
+    expect(verifyEvent(BODY, entries, SECRET)).toEqual(event);
+    expect(verifyEvent(BODY, new Map(entries), SECRET)).toEqual(event);
+    const both = [signed([OTHER]), signed()].map((one) => one['webhook-signature'] ?? '');
+    expect(verifyEvent(BODY, { ...signed(), 'webhook-signature': both }, SECRET)).toEqual(event);
+  });
+
+  test.for(['webhook-id', 'webhook-timestamp'])(
+    'refuses two values of %s: nothing says which one was signed',
+    (name) => {
+      const value = signed()[name] ?? '';
+      for (const other of [value, 'x']) {
+        expect(() => verifyEvent(BODY, { ...signed(), [name]: [value, other] }, SECRET)).toThrow(EventRefusedError);
+        expect(() => verifyEvent(BODY, [...Object.entries(signed()), [name, other] as const], SECRET)).toThrow(
+          EventRefusedError,
+        );
+      }
+    },
+  );
+
   const changed = (change: object) => ({ ...signed(), ...change });
   const forged = createHmac('sha256', keyOf(OTHER)).update('x').digest('base64');
 

@@ -1,5 +1,8 @@
-import { ApplicationFailure } from '@temporalio/common';
+import { ActivityFailure, ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
+import { loggedError } from '../../src/api/problems.js';
+import { bugIn } from '../../src/contract/failures.js';
+import { EncodedFailures } from '../../src/contract/refused.js';
 import { shownFields } from '../../src/worker/log.js';
 
 const WALLET = '4111111111111111';
@@ -84,4 +87,67 @@ test('a failure that the native part of the SDK prints is shown by its first mes
   const error = 'Status { code: PermissionDenied, message: "taken back", details: b"zz" }';
   expect(shownFields({ error })).toEqual({ cause: 'taken back' });
   expect(shownFields({ error: 'zz', failure: 'zz' })).toEqual({});
+});
+
+describe('a bug', () => {
+  const bug = Object.assign(new TypeError(`cannot read 'x'\n    at ${WALLET}`), {
+    stack: `TypeError: cannot read 'x'\n    at ${WALLET}\n    at ownOf (src/workflows/ask/ask.ts:1:2)\n    at b (b.ts:3:4)`,
+  });
+  const place = 'at ownOf (src/workflows/ask/ask.ts:1:2)';
+
+  test('is shown with its place, and nothing else of its stack', () => {
+    expect(shownFields({ error: bug })).toEqual({
+      error: { type: 'TypeError', message: "cannot read 'x'\n    at ****1111", place },
+    });
+    expect(shownFields({ error: Object.assign(new Error('x'), { stack: 'of something else' }) })).toEqual({
+      error: { type: 'Error', message: 'x' },
+    });
+  });
+
+  test('in a workflow is shown with its place, as the native part of the SDK prints it, encrypted or not', () => {
+    const printed = (message: string, stack: string) =>
+      `Failure { failure: Some(Failure { message: "${message}", source: "TypeScriptSDK", stack_trace: "${stack}", cause: None }) }`;
+    const plain = printed(
+      'x is \\"y\\"',
+      'TypeError: x is \\"y\\"\\n    at ownOf (src/workflows/ask/ask.ts:1:2)\\n    at b',
+    );
+    expect(shownFields({ failure: plain })).toEqual({ cause: 'x is \\"y\\"', place });
+    expect(shownFields({ failure: printed('Encoded failure', `    ${place}`) })).toEqual({
+      cause: 'Encoded failure',
+      place,
+    });
+    expect(shownFields({ failure: printed('Encoded failure', '') })).toEqual({ cause: 'Encoded failure' });
+  });
+
+  test('behind payload keys leaves its place readable, and no other failure any of its stack', () => {
+    const failureOf = (error: unknown) => new EncodedFailures(true).errorToFailure(error, defaultPayloadConverter);
+    expect(failureOf(bug)).toMatchObject({ message: 'Encoded failure', stackTrace: `    ${place}` });
+    const reported = ApplicationFailure.nonRetryable('no order', 'OrderRejected', [order]);
+    expect(failureOf(reported)).toMatchObject({ message: 'Encoded failure', stackTrace: '' });
+    // What a step reported because of a bug shows where it was.
+    const wrapped = ApplicationFailure.create({ message: 'x', type: 'Bug', cause: bug });
+    expect(failureOf(wrapped).cause).toMatchObject({ message: 'Encoded failure', stackTrace: `    ${place}` });
+  });
+
+  test('that a receiver, the codec or the API logs has a name and a place, and no message', () => {
+    expect(bugIn(bug)).toEqual({ error: 'TypeError', place });
+    expect(loggedError(bug)).toEqual({ error: 'TypeError', place });
+    expect(bugIn({ order })).toEqual({ error: 'something that is no error' });
+  });
+});
+
+test('a failure is shown with those that caused it, and no other cause', () => {
+  const cause = ApplicationFailure.create({
+    type: 'UnavailableError',
+    message: `HTTP 503 for ${WALLET}`,
+    cause: httpError(),
+  });
+  const error = new ActivityFailure('Activity task failed', 'pollOrder', 'a-1', 'TIMEOUT', '', cause);
+  expect(shownFields({ error })).toEqual({
+    error: {
+      type: 'ActivityFailure',
+      message: 'Activity task failed',
+      cause: { type: 'UnavailableError', message: 'HTTP 503 for ****1111' },
+    },
+  });
 });
