@@ -14,7 +14,9 @@ import { payoutOf } from './payout.js';
 /** Payees with amounts in one question, so that an answer fits into one history event. */
 const ASKED_AT_ONCE = 2_000;
 
+/** A question of no order: any id could be the one of an order that counts. */
 const NO_ORDER = { orderId: '', spends: [], reserve: false };
+
 /** Compares the rows of a batch with payouts of other orders. */
 class PaidPlan {
   readonly #linesOf = new Map<string, number[]>();
@@ -127,10 +129,9 @@ export class PolicyPlan {
     const asked = new Set(limits.flatMap(({ limit }) => ('key' in limit ? [limit.key] : [])));
     const totals = [...this.#totals].filter(([key]) => asked.has(key));
     const question = {
-      orderId: 'batch',
+      ...NO_ORDER,
       spends: totals.map(([key, total]): Spend => [key, toAmount(total)]),
       limits: limits.map(({ limit }) => limit),
-      reserve: false,
     };
     try {
       const failed = (await this.deps.policyDesk?.ask(this.account, question)) ?? [];
