@@ -5,7 +5,7 @@ import type { ClientInfo } from './order/request.js';
 export type { AddressListQuery, OrderListQuery } from '../payment-service/queries.js';
 export type { Balance, BalanceChange, Malformed, RateEntry, Rates } from '../payment-service/schemas.js';
 
-/** An order of the service: decimal strings, opaque dates; `status` and `order_type` may hold unknown values. */
+/** An order of the service: decimal strings, dates as the service's clock shows them; `status` and `order_type` may hold unknown values. */
 export interface Order extends Omit<OrderShape, 'client_info'> {
   client_info?: ClientInfo | null;
   /** Fields that the service answered and that could not be read; they are empty here. */

@@ -8,6 +8,8 @@ import {
   amountOrNull,
   anything,
   clientInfo,
+  dateOrEmpty,
+  dateOrNull,
   EMPTY_FIGURE,
   errorCode,
   figureOrNull,
@@ -67,10 +69,10 @@ export const orderSchema = z.object({
   status: word,
   error_code: errorCode,
   error_message: textOrNull,
-  created_at: textOrEmpty,
-  updated_at: textOrEmpty,
-  finalized_at: wordOrNull,
-  start_order_at: wordOrNull,
+  created_at: dateOrEmpty,
+  updated_at: dateOrEmpty,
+  finalized_at: dateOrNull,
+  start_order_at: dateOrNull,
   /** -1 if the service does not say. */
   currency_from_precision: precision,
   currency_to_precision: precision,
@@ -81,7 +83,7 @@ const balanceChange = z.object({
   amount_before: amount,
   amount_change: amount,
   amount_after: amount,
-  created_at: textOrEmpty,
+  created_at: dateOrEmpty,
 });
 
 /** Item of the order list. */
@@ -129,7 +131,7 @@ export const depositAddressSchema = z.object({
   address: word,
   memo: textOrNull,
   callback_url: textOrNull,
-  created_at: textOrEmpty,
+  created_at: dateOrEmpty,
   min_amount: amountOrNull,
   max_amount: amountOrNull,
   total_received_amount: amountOrNull,
@@ -194,7 +196,7 @@ export const balanceEntry = z.object({
   wallet_uuid: word,
   amount,
   overdraft: amount,
-  updated_at: textOrEmpty,
+  updated_at: dateOrEmpty,
   /** -1 if the service does not say. */
   currency_precision: precision,
 });
@@ -215,7 +217,7 @@ export const balancesSchema = object(z.record(z.string(), balanceOrMalformed));
 export type OrderShape = z.infer<typeof orderSchema>;
 /** Balance change of an order. Amounts are signed decimal strings. */
 export type BalanceChange = z.infer<typeof balanceChange>;
-/** Permanent deposit address. `address_title` is '' if it has none. Dates are opaque strings. */
+/** Permanent deposit address. `address_title` is '' if it has none. */
 export type DepositAddress = z.infer<typeof depositAddressSchema>;
 /** Rate, limits and fees of a pair for an order type. null: not applicable, or no maximum. */
 export type RateEntry = z.infer<typeof rateEntry>;

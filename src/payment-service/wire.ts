@@ -2,6 +2,7 @@ import Big from 'big.js';
 import { isLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json';
 import { z } from 'zod';
 import { AMOUNT_FORMAT, SIGNED_AMOUNT_FORMAT } from '../contract/money.js';
+import { serviceDate } from '../contract/reconcile/input.js';
 import { InvalidRequestError, MalformedResponseError, TooManyValuesError } from './errors.js';
 
 /** Maximum nesting of undocumented parts of an answer. */
@@ -147,6 +148,14 @@ export const textOrEmpty = textOrNull.transform((value) => value ?? '').meta(giv
 
 /** The same, with null for ''. */
 export const wordOrNull = textOrNull.transform((value) => value || null).meta(gives('string', 'null'));
+
+/** Date by the service's clock, or null if there is none that can be read; see `serviceDate`. */
+export const dateOrNull = textOrNull
+  .transform((value) => (value && serviceDate(value)) || null)
+  .meta(gives('string', 'null'));
+
+/** The same, with '' for null. */
+export const dateOrEmpty = dateOrNull.transform((value) => value ?? '').meta(gives('string'));
 
 /** Decimal string; see `looseAmount` for other accepted forms. */
 export const amount = z

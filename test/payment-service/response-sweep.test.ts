@@ -55,6 +55,8 @@ const UUID = row(X, X, X, X, '7', X, X, X, X, X);
 const TEXT = row(null, null, '', '7', '7', '+7.50', null, null, 'true', '{"a":"1"}');
 const WORD_OR_NULL = { ...TEXT, '""': null };
 const TEXT_OR_EMPTY = row('', '', '', '7', '7', '+7.50', '', '', 'true', '{"a":"1"}');
+const DATE_OR_NULL = row(null, null, null, null, null, null, null, null, null, null);
+const DATE_OR_EMPTY = row('', '', '', '', '', '', '', '', '', '');
 const AMOUNT = row(X, X, X, '7', '7', '7.50', X, X, X, X);
 const AMOUNT_OR_NULL = row(null, null, null, '7', '7', '7.50', null, null, X, X);
 const INTEGER = row(X, X, X, 7, 7, X, X, X, X, X);
@@ -105,10 +107,10 @@ const ORDER: Record<string, Row> = {
   status: WORD,
   error_code: ERROR_CODE,
   error_message: TEXT,
-  created_at: TEXT_OR_EMPTY,
-  updated_at: TEXT_OR_EMPTY,
-  finalized_at: WORD_OR_NULL,
-  start_order_at: WORD_OR_NULL,
+  created_at: DATE_OR_EMPTY,
+  updated_at: DATE_OR_EMPTY,
+  finalized_at: DATE_OR_NULL,
+  start_order_at: DATE_OR_NULL,
   currency_from_precision: PRECISION,
   currency_to_precision: PRECISION,
 };
@@ -118,7 +120,7 @@ const CHANGE: Record<string, Row> = {
   amount_before: AMOUNT,
   amount_change: AMOUNT,
   amount_after: AMOUNT,
-  created_at: TEXT_OR_EMPTY,
+  created_at: DATE_OR_EMPTY,
 };
 
 const ADDRESS: Record<string, Row> = {
@@ -131,7 +133,7 @@ const ADDRESS: Record<string, Row> = {
   address: WORD,
   memo: TEXT,
   callback_url: TEXT,
-  created_at: TEXT_OR_EMPTY,
+  created_at: DATE_OR_EMPTY,
   min_amount: AMOUNT_OR_NULL,
   max_amount: AMOUNT_OR_NULL,
   total_received_amount: AMOUNT_OR_NULL,
@@ -164,7 +166,7 @@ const BALANCE: Record<string, Row> = {
   wallet_uuid: WORD,
   amount: AMOUNT,
   overdraft: AMOUNT,
-  updated_at: TEXT_OR_EMPTY,
+  updated_at: DATE_OR_EMPTY,
   currency_precision: { ...PRECISION, '"+7.50"': X, true: X, '{"a":1}': X },
 };
 

@@ -23,8 +23,25 @@ describe('an order', () => {
   });
 
   test('may have a status, a type and an error code that nobody knows, and dates that are none', () => {
-    const strange = { status: 'on_hold', order_type: 'swap', error_code: 'E-7', created_at: '0000-00-00 00:00:00' };
-    expect(readOrder(strange)).toMatchObject(strange);
+    const strange = { status: 'on_hold', order_type: 'swap', error_code: 'E-7' };
+    const dates = { created_at: '0000-00-00 00:00:00', updated_at: '2026-02-30 00:00:00', finalized_at: '-0001-11-30' };
+    expect(readOrder({ ...strange, ...dates })).toMatchObject({
+      ...strange,
+      ...{ created_at: '', updated_at: '', finalized_at: null },
+    });
+  });
+
+  test.each([
+    '2026-01-02T03:04:05',
+    '2026-01-02T03:04:05.123456Z',
+    '2026-01-02T03:04:05+05:30',
+    '2026-01-02 03:04:05-0500',
+  ])('has one form of a date: %s', (date) => {
+    const dates = { created_at: date, updated_at: date, finalized_at: date, start_order_at: date };
+    const read = readObject(orderListItemSchema, success({ ...orderObject(dates), balance_changes: [] }));
+    expect(new Set(Object.keys(dates).map((field) => read[field as keyof typeof dates]))).toEqual(
+      new Set(['2026-01-02 03:04:05']),
+    );
   });
 
   test('keeps 18 decimals, and the amounts of its details as text', () => {

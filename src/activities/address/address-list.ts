@@ -97,7 +97,7 @@ export const shownAddress = (address: DepositAddress): DepositAddress => ({
   callback_url: withoutToken(address.callback_url),
 });
 
-/** Dates are opaque but have one format. The uuid makes the order total. */
+/** The uuid makes the order total. */
 const byAge = (a: DepositAddress, b: DepositAddress): number =>
   a.created_at.localeCompare(b.created_at) || a.uuid.localeCompare(b.uuid);
 

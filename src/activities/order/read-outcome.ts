@@ -10,7 +10,7 @@ import type {
 import { FINAL_AMOUNTS } from '../../contract/order/after-end.js';
 import { type Basis, basisDifferences, basisOf } from '../../contract/order/basis.js';
 import { isReceivedType } from '../../contract/order/types.js';
-import { serviceTime, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
+import { dateTimeMs, serviceTime, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import type { Order, OrderListItem } from '../../contract/service-objects.js';
 import type { PaymentService } from '../../payment-service/client.js';
 import { allPages } from '../../payment-service/paging.js';
@@ -160,9 +160,9 @@ async function readListItem(
 }
 
 function sameTime({ order_type: type, created_at: createdAt }: Order): OrderListQuery {
-  const createdAtMs = Date.parse(`${createdAt.replace(' ', 'T')}Z`);
+  const createdAtMs = dateTimeMs(createdAt);
   const ofType = { limit: MAX_ORDERS_PER_PAGE, ...(isReceivedType(type) && { order_type: type }) };
-  if (Number.isNaN(createdAtMs)) return ofType;
+  if (createdAtMs === undefined) return ofType;
   return {
     ...ofType,
     date_from: serviceTime(createdAtMs - ZONE_SLACK_MS),

@@ -97,11 +97,9 @@ async function takeListed(account: Account, policy: Partial<Policy>, ledger: Led
   return { listed: new Set([...listed.values()].map(({ user_order_id: id }) => id)), isWhole };
 }
 
-/** Returns the latest time that a date may mean. Without a zone, it may be 12 h behind UTC. */
-function latestMs(date: string | null): number {
-  const ms = dateTimeMs(date ?? '') ?? Number.POSITIVE_INFINITY;
-  return /(?:Z|[+-]\d\d:\d\d)$/.test(date ?? '') ? ms : ms + ZONE_SLACK_MS - AHEAD_OF_UTC_MS;
-}
+/** Returns the latest time that a date may mean: the service's clock may be 12 h behind UTC. */
+const latestMs = (date: string): number =>
+  (dateTimeMs(date) ?? Number.POSITIVE_INFINITY) + ZONE_SLACK_MS - AHEAD_OF_UTC_MS;
 
 /** Returns open orders whose create may be in flight, or may be too new for the list. */
 async function runsInFlight(client: Client, account: string): Promise<OurRun[]> {

@@ -5,6 +5,7 @@ import { FINAL_AMOUNTS } from '../../contract/order/after-end.js';
 import type { OrderResult } from '../../contract/order/input-and-result.js';
 import { factsOf, isOrderType } from '../../contract/order/types.js';
 import type { ReconcileDay } from '../../contract/reconcile/days.js';
+import { dateTimeMs } from '../../contract/reconcile/input.js';
 import type { ReconcileClass } from '../../contract/reconcile/reconcile.js';
 import { type FinalStatus, isFinal, type Order, type OrderListItem } from '../../contract/service-objects.js';
 
@@ -92,8 +93,8 @@ const WAITS = 'our workflow waits for a decision';
 
 /** Returns the requested delay. Both times have the service's unknown time zone. */
 function delayOf({ created_at, start_order_at }: OrderListItem): number {
-  const delayMs = Date.parse(start_order_at ?? '') - Date.parse(created_at);
-  return Number.isNaN(delayMs) ? 0 : Math.max(0, delayMs);
+  const [createdMs, startsMs] = [dateTimeMs(created_at), dateTimeMs(start_order_at ?? '')];
+  return createdMs === undefined || startsMs === undefined ? 0 : Math.max(0, startsMs - createdMs);
 }
 
 function compareEnds(theirs: OrderListItem, ours: OurEnd): Comparison {

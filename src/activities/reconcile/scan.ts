@@ -94,12 +94,17 @@ export class ServiceView {
 function unreadableIn({ order_uuid: uuid, balance_changes: changes, unreadable }: OrderListItem): MalformedItem[] {
   const isUneven = ({ amount_before, amount_change, amount_after }: BalanceChange): boolean =>
     !decimal(amount_before).plus(decimal(amount_change)).eq(decimal(amount_after));
-  const reason = 'amount_before and amount_change do not add up to amount_after';
   return [
     ...(unreadable ? [{ place: `order ${uuid}`, reason: `cannot be read: ${unreadable.join(', ')}` }] : []),
-    ...changes.flatMap((change, index) =>
-      isUneven(change) ? [{ place: `order ${uuid}, balance change ${index + 1} of ${changes.length}`, reason }] : [],
-    ),
+    ...changes.flatMap((change, index) => {
+      const place = `order ${uuid}, balance change ${index + 1} of ${changes.length}`;
+      return [
+        ...(isUneven(change)
+          ? [{ place, reason: 'amount_before and amount_change do not add up to amount_after' }]
+          : []),
+        ...(change.created_at ? [] : [{ place, reason: 'created_at is no date that can be read' }]),
+      ];
+    }),
   ];
 }
 

@@ -16,7 +16,7 @@ import { addChanges, quietBalance, spelled, trailOf } from '../../contract/recon
 import type { BalanceBook } from '../../contract/reconcile/days.js';
 import { dateTimeMs, serviceTime, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import { type BalanceChange, type Balances, isFinal } from '../../contract/service-objects.js';
-import { linesOf } from './order-lines.js';
+import { linesOf, undatedIn } from './order-lines.js';
 import type { BookRun, OurOrders } from './our-orders.js';
 
 /** Sums the balance changes of a period, and compares them with the balances around it. */
@@ -212,8 +212,10 @@ class Book {
       this.sums.add(item.balance_changes);
       const lines = lined(item);
       for (const { kind } of lines) this.#counts[kind] += 1;
-      if (unreadable && lines.length > 0) {
-        const reason = `the service shows it with fields that cannot be read: ${unreadable.join(', ')}`;
+      const undated = undatedIn(item, this.#within, this.ours.changeOf(item));
+      const fields = [...((lines.length > 0 && unreadable) || []), ...undated];
+      if (fields.length > 0) {
+        const reason = `the service shows it with fields that cannot be read: ${fields.join(', ')}`;
         this.missing.push({ kind: 'missing', account: this.period.account, order_id: id, order_uuid: uuid, reason });
       }
       return lines;

@@ -24,7 +24,7 @@ export function linesOf(item: BookItem, { from, to }: ServicePeriod, context: Or
   const { changed } = context;
   const reported = changed ? changed.original : item;
   const endedAt = reported && endOf(reported);
-  const isLate = (at: string): boolean => !reported || (endedAt != null && at > endedAt);
+  const isLate = (at: string): boolean => !reported || (!!endedAt && at > endedAt);
   const changes = item.balance_changes.filter(({ created_at: at }) => isIn(at));
   const [late, own] = [
     changes.filter((one) => isLate(one.created_at)),
@@ -46,12 +46,25 @@ export function linesOf(item: BookItem, { from, to }: ServicePeriod, context: Or
   return lines;
 }
 
-/** Returns when an order ended; null while it is open. */
-const endOf = ({
-  status,
-  finalized_at: at,
-  updated_at: updated,
-}: Pick<BookItem, 'status' | 'finalized_at' | 'updated_at'>) => (isFinal(status) ? (at ?? updated) : null);
+/** Returns when an order ended; null while it is open, '' if no date shows it. */
+function endOf(order: Pick<BookItem, 'status' | 'created_at' | 'finalized_at' | 'updated_at'>): string | null {
+  if (!isFinal(order.status)) return null;
+  // An end before the creation is a placeholder.
+  return [order.finalized_at, order.updated_at].find((at) => at && at >= order.created_at) ?? '';
+}
+
+/** Returns the dates without which an order or its money may be missing in a period. */
+export function undatedIn(item: BookItem, { to }: ServicePeriod, changed: ChangedOrder | undefined): string[] {
+  if (item.created_at >= to) return [];
+  const reported = changed ? changed.original : item;
+  const endedAt = reported && endOf(reported);
+  return [
+    ...(endedAt === '' ? ['finalized_at'] : []),
+    ...(endedAt === null && !item.created_at ? ['created_at'] : []),
+    ...(changed && !item.updated_at ? ['updated_at'] : []),
+    ...(item.balance_changes.some(({ created_at: at }) => !at) ? ['balance_changes.created_at'] : []),
+  ];
+}
 
 function differenceBetween(now: BookItem, before: ChangedOrder['original']): OrderLine['difference'] {
   const amounts = FINAL_AMOUNTS.flatMap((field) => {

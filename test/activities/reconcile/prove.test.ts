@@ -103,6 +103,11 @@ describe('a view of the order list', () => {
     expect(view.malformed).toMatchObject([{ place: 'order uuid-0, balance change 1 of 1' }]);
   });
 
+  test('names a balance change without a date', () => {
+    const view = viewOf([{ ...change(1, 100, 90), created_at: '' }]);
+    expect(view.malformed).toMatchObject([{ reason: 'created_at is no date that can be read' }]);
+  });
+
   test('keeps an order once, as it was read last', () => {
     const view = viewOf([change(1, 1, 2)]);
     const again = { ...seenOrder({ order_uuid: 'uuid-0', status: 'error' }), balance_changes: [] };
