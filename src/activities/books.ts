@@ -1,6 +1,7 @@
 import { getClient } from '@temporalio/activity';
 import { exportBook } from '../client/books/export-book.js';
 import { OurOrders } from '../client/books/our-orders.js';
+import { ServiceClock } from '../client/books/service-clock.js';
 import type { ReportFile } from '../contract/batch/batch.js';
 import { BOOK_FIELDS, type BookItem, type BookPage, type BookQuery } from '../contract/books/book.js';
 import { requestOfOrder } from '../contract/order/followers.js';
@@ -71,12 +72,16 @@ function bookItem(item: OrderListItem, rates: Rates | undefined): BookItem {
   };
 }
 
-/** Writes the book of the last whole day before a time. A later one of the day replaces it. */
+/**
+ * Writes the book of the last day before a time that is over by the service's clock. A later one of
+ * the day replaces it.
+ */
 export async function writeBook(
-  { rates, name }: Pick<Account, 'rates'> & { name: string },
+  account: Pick<Account, 'rates'> & { name: string },
   reads: PacedReads,
   { reportDir, beforeMs }: { reportDir: string; beforeMs: number },
 ): Promise<ReportFile> {
+  const { rates, name } = account;
   const toMs = Math.floor(beforeMs / DAY_MS) * DAY_MS;
   const fromMs = toMs - DAY_MS;
   const day = new Date(fromMs).toISOString().slice(0, 10);
@@ -88,10 +93,12 @@ export async function writeBook(
     balances: () => reads.ask((service, options) => service.balances(options)),
   };
   const csv = await openCsvReport(reportDir, `book-${name}-${day}.csv`, BOOK_COLUMNS);
+  const clock = new ServiceClock(toMs);
   try {
-    for await (const line of exportBook(both, period)) await csv.add(bookCells(line));
-    return await csv.finish();
+    for await (const line of exportBook(both, period, undefined, clock)) await csv.add(bookCells(line));
+    if (clock.hasPassed()) return await csv.finish();
   } finally {
     await csv.discard();
   }
+  return writeBook(account, reads, { reportDir, beforeMs: fromMs });
 }

@@ -14,10 +14,11 @@ import type { BookPeriod } from '../../contract/books/period.js';
 import { decimal, toAmount } from '../../contract/money.js';
 import { addChanges, quietBalance, spelled, trailOf } from '../../contract/reconcile/balance-book.js';
 import type { BalanceBook } from '../../contract/reconcile/days.js';
-import { dateTimeMs, serviceTime, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
+import { AHEAD_OF_UTC_MS, dateTimeMs, serviceTime, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import { type BalanceChange, type Balances, isFinal } from '../../contract/service-objects.js';
 import { linesOf, undatedIn } from './order-lines.js';
 import type { BookRun, OurOrders } from './our-orders.js';
+import { ServiceClock } from './service-clock.js';
 
 /** Sums the balance changes of a period, and compares them with the balances around it. */
 class Sums {
@@ -90,6 +91,8 @@ const IDS_AT_ONCE = 500;
 /** Orders that a request should find, of at most 500. */
 const FILLED = 400;
 const SECOND_MS = 1_000;
+/** The clock that is farthest behind UTC. */
+const BEHIND_UTC_MS = ZONE_SLACK_MS - AHEAD_OF_UTC_MS;
 
 /**
  * Yields the lines of a book: orders, what is missing, the sums by currency, and the end. An order
@@ -99,15 +102,16 @@ export async function* exportBook(
   reads: BookReads,
   period: BookPeriod,
   onProgress?: (progress: BookProgress) => void,
+  clock = new ServiceClock(period.toMs),
 ): AsyncGenerator<BookLine, void> {
   const before = period.untilNow ? await reads.balances() : undefined;
   const ours = await reads.ours();
-  const book = new Book(reads, period, ours);
+  const book = new Book(reads, period, ours, clock);
   for await (const items of book.pages()) {
     yield* await book.linesOf(items);
     onProgress?.(book.progress);
   }
-  yield* book.missing;
+  yield* book.allMissing();
   const sums = book.sums.lines(before && [before, await reads.balances()]);
   yield* sums;
   yield book.end(sums.filter(({ difference }) => difference !== '0').length);
@@ -126,6 +130,7 @@ class Book {
     private readonly reads: BookReads,
     private readonly period: BookPeriod,
     private readonly ours: OurOrders,
+    private readonly clock: ServiceClock,
   ) {
     this.sums = new Sums(period);
     this.#within = { from: serviceTime(period.fromMs), to: serviceTime(period.toMs) };
@@ -172,6 +177,7 @@ class Book {
     // Times of requests share a second, so an order may come twice.
     const items = page.items.filter(({ order_uuid: uuid }) => !this.#seen.has(uuid) && this.#seen.add(uuid));
     for (const { user_order_id: id } of items) if (id !== '') this.#seen.add(id);
+    for (const item of items) this.#recordDates(item);
     const { account } = this.period;
     for (const malformed of page.malformed) {
       this.missing.push({ kind: 'missing', account, reason: `an entry of the service cannot be read: ${malformed}` });
@@ -179,6 +185,14 @@ class Book {
     this.progress.read += items.length;
     if (query.date_to) this.progress.until = page.next ?? query.date_to;
     return { ...page, items };
+  }
+
+  #recordDates(item: BookItem): void {
+    const { created_at, updated_at, finalized_at, balance_changes: changes } = item;
+    const dates = [created_at, updated_at, finalized_at, ...changes.map((change) => change.created_at)];
+    for (const date of dates) this.clock.record(date, Date.now());
+    const { orderUuid, status = '', closedAt } = this.ours.of(item) ?? {};
+    if (closedAt && orderUuid === item.order_uuid && isFinal(status)) this.clock.record(created_at, closedAt.getTime());
   }
 
   #missRun({ orderId, orderUuid, reference, status = 'open', closedAt }: BookRun): void {
@@ -189,10 +203,21 @@ class Book {
     });
   }
 
-  /** Reports a missing order if its end or change is in the period. */
+  /** Reports a missing order if its end or change may be in the period, by whatever clock. */
   #miss(atMs: number, line: Omit<MissingLine, 'kind' | 'account'>): void {
     const { account, fromMs, toMs } = this.period;
-    if (atMs >= fromMs && atMs < toMs) this.missing.push({ kind: 'missing', account, ...line });
+    if (atMs >= fromMs - AHEAD_OF_UTC_MS && atMs < toMs + BEHIND_UTC_MS)
+      this.missing.push({ kind: 'missing', account, ...line });
+  }
+
+  /** Returns all that is missing, which may be the period's last hours. */
+  allMissing(): MissingLine[] {
+    const { account, untilNow, toMs } = this.period;
+    if (!untilNow && !this.clock.hasPassed()) {
+      const reason = `the period may not be over by the service's clock: export it again after ${serviceTime(toMs + BEHIND_UTC_MS)} UTC`;
+      this.missing.push({ kind: 'missing', account, reason });
+    }
+    return this.missing;
   }
 
   /** Returns the lines of orders, and counts their balance changes. */
@@ -236,7 +261,8 @@ class Book {
     const { order: orders, open, part: parts, late } = this.#counts;
     const { account } = this.period;
     const counts = { orders, open, parts, late, missing: this.missing.length, differences };
-    return { kind: 'end', account, ...this.#within, ...counts };
+    const to = this.period.untilNow ? this.clock.reached(this.period.fromMs) : this.#within.to;
+    return { kind: 'end', account, from: this.#within.from, to, ...counts };
   }
 }
 

@@ -5,7 +5,7 @@ import { holdsWallet } from '../wallets.js';
 
 /**
  * Selects a book: a `day` (`2026-11-26`), a `month` (`2026-11`), or `from` and `to` (a day or
- * `YYYY-MM-DD hh:mm:ss`; `to` is excluded, by default now). Times are those of the service's clock.
+ * `YYYY-MM-DD hh:mm:ss`; `to` is excluded; without it, all until now). Times are those of the service's clock.
  */
 export interface BookInput {
   account?: string | undefined;
@@ -21,7 +21,7 @@ export interface BookPeriod extends Span {
   untilNow: boolean;
 }
 
-const MAX_PERIOD_MS = 366 * 86_400_000;
+const MAX_PERIOD_MS = 366 * 86_400_000 + AHEAD_OF_UTC_MS;
 const FIELDS: readonly string[] = ['account', 'day', 'month', 'from', 'to'] satisfies (keyof BookInput)[];
 
 /** Returns the start of a day or a time in ms; undefined for anything else. */
@@ -55,8 +55,8 @@ export function checkedPeriod(given: BookInput, nowMs: number): { input: BookPer
     const example = { day: '2026-11-26', month: '2026-11', from: '2026-11-26 or "2026-11-26 10:00:00"' }[field];
     errors.push({ field, reason: `must be a real date, such as ${example}` });
   }
-  // The current second belongs to it: the service writes no parts of seconds.
-  const typedToMs = to === undefined ? nowMs + 1_000 : timeMs(to);
+  // The current second belongs to it by every clock: the service writes no parts of seconds.
+  const typedToMs = to === undefined ? nowMs + AHEAD_OF_UTC_MS + 1_000 : timeMs(to);
   if (typedToMs === undefined) errors.push({ field: 'to', reason: 'must be a real date or time, written as from' });
   const startMs = fromMs ?? 0;
   const toMs = from === undefined ? afterMs(startMs, unit) : (typedToMs ?? 0);
