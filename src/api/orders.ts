@@ -66,7 +66,7 @@ async function endOf(handle: OrderHandle): Promise<object> {
 }
 
 /** Returns a state without the placeholder names of its suggested decisions. */
-function shownState({ decisions, ...state }: OrderState) {
+export function shownState({ decisions, ...state }: OrderState) {
   return {
     ...state,
     decisions: decisions.map(({ decision: { by: _, ...decision }, ...choice }) => ({ ...choice, decision })),

@@ -3,7 +3,7 @@ import type { AttentionCode } from '../contract/attention.js';
 import { messageOf } from '../contract/failures.js';
 import { decimal, sum, toAmount } from '../contract/money.js';
 import { DEFAULT_ACCOUNT, quoted, searchAttribute } from '../contract/names.js';
-import type { DecideAction, Decision, DecisionChoice } from '../contract/order/messages.js';
+import type { DecideAction, Decision, DecisionChoice, OrderState } from '../contract/order/messages.js';
 import { MAX_SIGNED_TOGETHER } from '../contract/signature.js';
 import { listName } from '../contract/signed-together.js';
 import { bounded, type WaitOptions } from './bounded.js';
@@ -23,8 +23,11 @@ export interface DecideAllInput {
   reason: string;
 }
 
-/** Order that the decision fits. `amount`: money moved, such as `12.50 usd`. */
-export interface DecidableOrder {
+/**
+ * Order that the decision fits. `amount`: money moved, such as `12.50 usd`. `warnings`: what its state
+ * warns of.
+ */
+export interface DecidableOrder extends Pick<OrderState, 'warnings'> {
   orderId: string;
   workflowId: string;
   since: Date;
@@ -97,8 +100,10 @@ async function plan(
     }
     does.add(choice.does);
     const amount = choice.amount ? `${choice.amount} ${choice.currency}` : attention?.amount;
+    const { warnings } = choice;
+    const shown = { ...(amount && { amount }), ...(warnings && { warnings }) };
     const decision = { ...choice.decision, by, reason };
-    orders.push({ orderId, workflowId, since: sinceOf(entry), ...(amount && { amount }), decision });
+    orders.push({ orderId, workflowId, since: sinceOf(entry), ...shown, decision });
   });
   orders.sort((one, other) => +one.since - +other.since);
   const digest = listName(textsOf(orders.map((order) => forRun(client, account, order))));
@@ -155,7 +160,7 @@ async function choiceOf(
   handle: OrderHandle,
   code: AttentionCode,
   action: DecideAction,
-): Promise<DecisionChoice | string> {
+): Promise<(DecisionChoice & Pick<OrderState, 'warnings'>) | string> {
   const state = await handle.state().catch((error: unknown) => {
     if (error instanceof NoWorkerError) return undefined;
     throw error;
@@ -168,7 +173,8 @@ async function choiceOf(
   if (others.length > 0) return `it takes ${action} in several ways: decide it alone`;
   if (choice.needs) return `${action} needs ${choice.needs}: decide it alone`;
   const { differences } = choice.decision;
-  return differences ? `${action} passes over ${differences.join(', ')}: decide it alone` : choice;
+  if (differences) return `${action} passes over ${differences.join(', ')}: decide it alone`;
+  return { ...choice, ...(state.warnings && { warnings: state.warnings }) };
 }
 
 /** Amount with its currency as lists show it. For an exchange, it is the side that was given. */

@@ -232,9 +232,9 @@ export function sentWords(order: Order | undefined, mayHaveSent: boolean, code: 
 /** Text for an order that needs a person but no decision. */
 export const NOTHING_TO_DECIDE = 'No decision is possible. Fix the cause shown above.';
 
-/** Text for an order whose cancellation came after its send. */
+/** Text for an order that goes on after its cancellation. */
 export const CANCEL_REQUESTED =
-  'Cancellation requested. The order was already sent, so it is followed to its end. Nothing more is sent without a decision.';
+  'Cancellation requested. If the order was sent, it is followed to its end. Nothing more is sent without a decision.';
 
 export const timeShown = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 

@@ -97,13 +97,29 @@ const payment = z.object({
   startedBy: z.string().optional(),
 });
 
+/**
+ * Facts that a person has to know to decide. Every view shows each of them, and only the answer of
+ * the query has them.
+ */
+export const toKnow = z.object({
+  /** Warning against a second payment, while the order needs attention. */
+  never: z.string().optional(),
+  /** Whether it was sent, in words. Absent for a receipt. */
+  sent: z.string().optional(),
+  payment: payment.optional(),
+  /** Checks of the last attempt that were skipped, failed or only warn. */
+  warnings: z.array(z.string()).optional(),
+  toDo: z.string().optional(),
+  /** Latest time of a send, and what to do later. */
+  latestSend: z.string().optional(),
+  /** Effect of a cancellation, while it can still end the order. */
+  cancel: z.string().optional(),
+});
+
 /** Answer of `orderState`. */
 export const orderState = z.object({
   ...callerMarks,
-  /** Only in the answer of the query. */
-  payment: payment.optional(),
-  /** Whether it was sent, in words. Only in the answer of the query; absent for a receipt. */
-  sent: z.string().optional(),
+  ...toKnow.shape,
   /** Decisions that were taken, the newest last. */
   decided: z.array(decisionRecord).optional(),
   /** 'parked' waits for an operator; 'done' is closed or about to close. */
@@ -187,6 +203,8 @@ export type DepositAddressInput = z.output<typeof depositAddressInput>;
 /** Part of an order that stayed on the balance. */
 export type Remainder = z.output<typeof remainder>;
 export type CallbackHint = z.output<typeof callbackHint>;
+/** Facts that a person has to know to decide on an order. */
+export type ToKnow = z.output<typeof toKnow>;
 /** State of an order, with what may be decided on it. */
 export type OrderState = z.output<typeof orderState>;
 /** Why a person should look at an order, as a code and in words. */

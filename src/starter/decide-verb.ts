@@ -110,6 +110,7 @@ function planText(plan: DecideAllPlan, input: DecideAllInput, columns?: number):
   if (orders.length + plan.left.length === 0) return `no order of account ${account} asks for ${code}`;
   const isResend = action === 'resend' && code === 'uncertain-create';
   const advice = isResend ? decideOne(orders.map(({ orderId }) => orderId)) : undefined;
+  const warned = orders.flatMap(({ orderId, warnings }) => (warnings ? [{ orderId, why: warnings.join('; ') }] : []));
   const sums = Object.entries(amounts).map(([currency, amount]) => `${amount} ${currency}`);
   return [
     named([
@@ -120,6 +121,7 @@ function planText(plan: DecideAllPlan, input: DecideAllInput, columns?: number):
       ['no amount', withoutAmount > 0 ? `${withoutAmount} orders` : ''],
     ]),
     ...(rows.length > 0 ? [headed(['since', 'order', 'amount'], rows, columns)] : []),
+    ...(warned.length > 0 ? [`warnings, ${warned.length} orders:`, ...left(warned)] : []),
     ...(advice ? [advice] : []),
     ...(plan.left.length > 0 ? [`left out, ${plan.left.length} orders:`, ...left(plan.left)] : []),
     ...(orders.length > 0 ? [named([['digest', digest]])] : []),

@@ -1,11 +1,5 @@
 import type { OrderListEntry } from '../client/list-orders.js';
-import {
-  attentionWords,
-  CANCEL_REQUESTED,
-  NOTHING_TO_DECIDE,
-  type OrderAttention,
-  REQUEST_CANCELLATION,
-} from '../contract/attention.js';
+import { CANCEL_REQUESTED, NOTHING_TO_DECIDE } from '../contract/attention.js';
 import { maskWords } from '../contract/masking.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
@@ -64,11 +58,10 @@ const paymentRows = ({ payment = {} }: OrderState): Row[] => [
 ];
 
 /** Returns the state of an order as text. */
-export function stateText(about: { orderId: string; account: string }, state: OrderState): string {
+export function stateText({ orderId }: { orderId: string }, state: OrderState): string {
   const { attention } = state;
-  const words = attention && attentionWords(attention.code as OrderAttention, state.decisions, about);
   return named([
-    ['order', about.orderId],
+    ['order', orderId],
     ...paymentRows(state),
     ['sent', state.sent],
     ...markRows(state),
@@ -78,10 +71,12 @@ export function stateText(about: { orderId: string; account: string }, state: Or
     ['waiting for', state.waitingFor],
     ...decidedRows(state.decided),
     ['cancelled', state.cancelRequested && CANCEL_REQUESTED],
+    ['warnings', state.warnings?.join('; ')],
     ['attention', attention && `${attention.reason} (since ${attention.since})`],
-    ['never', words?.never],
-    ['to do', words?.todo],
-    ['cancel', attention && state.phase !== 'parked' && !state.order ? REQUEST_CANCELLATION : undefined],
+    ['never', state.never],
+    ['to do', state.toDo],
+    ['latest send', state.latestSend],
+    ['cancel', state.cancel],
     ['allowed', attention && (attention.allowed.join(', ') || NOTHING_TO_DECIDE)],
     ...orderRows(state.order),
     ['last look-up', state.lastLookupAt ?? 'none yet'],

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Standing } from '../client/standing.js';
-import { decidedBy, refusedText, sentWords } from '../contract/attention.js';
+import { decidedBy, refusedText } from '../contract/attention.js';
 import { describeFieldErrors, type FieldError, ORDER_UNRESOLVED, statusText } from '../contract/failures.js';
 import { maskWords } from '../contract/masking.js';
 import { CREATED_UPDATE, DECIDE_UPDATE, FINAL_UPDATE, followUpOrderId } from '../contract/names.js';
@@ -21,7 +21,7 @@ import { actionsOf, chooseOffer, type Offer, offerByPolicy } from '../workflows/
 import { adoption } from '../workflows/create/adoption.js';
 import { openFacts, type Seen } from '../workflows/create/facts.js';
 import { recordOf, refusal } from '../workflows/order/decision.js';
-import { marksOf, paymentOf } from '../workflows/order/payment.js';
+import { marksOf } from '../workflows/order/payment.js';
 import type { ParkQuestion } from '../workflows/order/show.js';
 import { beforeSend, lateness, notSent, type Terms } from './before-send.js';
 import { isDoubt, type TestEnding } from './endings.js';
@@ -30,6 +30,7 @@ import {
   attributesOf,
   conflictOver,
   markedOf,
+  queriedState,
   NOT_PARKED,
   questionOf,
   seenAs,
@@ -105,10 +106,7 @@ export abstract class TestOrders extends TestTemporal {
   }
 
   protected override state(run: Run): OrderState {
-    const order = this.#of(run);
-    const state = stateOf(order);
-    const sent = sentWords(order.order, isDoubt(state.attention?.code), state.attention?.code);
-    return { ...state, payment: paymentOf(markedOf(order)), sent };
+    return queriedState(this.#of(run), accountOf(run));
   }
 
   protected override update(run: Run, name: string, argument: unknown): unknown {

@@ -1,8 +1,10 @@
 import { expect, test, vi } from 'vitest';
 import { type Policy, Secret } from '../../src/config.js';
 import type { PolicyRule } from '../../src/contract/policy/rules.js';
+import { apiKey, runApi } from '../api/api.fixture.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId, useLab } from '../support/lab.js';
+import { runStarterWith } from '../support/run-starter.js';
 import { decideNow, parkedFor, startSteered } from '../workflows/compensation/parked-orders.fixture.js';
 import { detailsOf } from '../workflows/order/details.fixture.js';
 
@@ -42,6 +44,23 @@ test.for([
     expect(page).toContain(named(orderId, `${amount} ${currency}`));
     expect(page).not.toContain('41111111');
     expect(page).toContain('*Request Cancellation*');
+    const shown = await runStarterWith(async () => lab.orders, ['order', 'show', handle.orderId]);
+    const api = await runApi(lab.orders, { keys: [apiKey('reader', { verbs: ['read'] })] });
+    const { body } = await api.call('GET', `/v1/orders/${handle.orderId}`, undefined, 'reader');
+    const input = { code, action: 'approve', ...ANN } as const;
+    const planned = async () => (await lab.orders.planDecisions(input)).orders.map(({ orderId: id }) => id);
+    await expect.poll(planned, { timeout: 20_000 }).toContain(handle.orderId);
+    const all = [
+      ...['order', 'decide', '--all', '--code', code, '--action', 'approve'],
+      '--by',
+      'ann',
+      '--reason',
+      'ok',
+    ];
+    const listed = await runStarterWith(async () => lab.orders, all);
+    for (const text of [shown.stdout, JSON.stringify(body), listed.stdout]) {
+      expect(text).toContain(named(orderId, `${amount} ${currency}`));
+    }
   },
 );
 

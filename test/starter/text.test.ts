@@ -63,22 +63,6 @@ describe('the state', () => {
     expect(text).toMatch(/^last look-up +none yet$/m);
   });
 
-  it('names the order and the account in what to do', () => {
-    const attended = (code: string) => ({
-      ...parked,
-      attention: { ...parked.attention, code } as OrderState['attention'],
-    });
-    const ask = /^to do +Ask the service about order id w-1\. If the service has the order, choose adopt\./m;
-    expect(stateText(W1, attended('uncertain-create'))).toMatch(ask);
-    expect(stateText(W1, attended('key-refused'))).toMatch(/^to do +Ask whoever keeps the keys of account eu /m);
-    expect(stateText(W1, attended('service-down'))).toMatch(/^to do +Ask whoever runs the workers /m);
-    const unserved = stateText(W1, { ...attended('account-not-served'), phase: 'creating', order: null });
-    expect(unserved).toMatch(
-      /^to do .*If the order then ends as `OrderCancelled`, nothing was sent: .* order id w-1\./m,
-    );
-    expect(unserved).toMatch(/^cancel +\*Request Cancellation\* .*if nothing was sent/m);
-  });
-
   it('shows no card number that the service quotes', () => {
     const declined = { ...order, error_message: 'card 4111111111111111 was declined' };
     expect(stateText(W1, { ...parked, order: declined })).toMatch(/^error_message +card \*\*\*\* was declined$/m);

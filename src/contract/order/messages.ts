@@ -11,6 +11,7 @@ export type {
   DecisionRecord,
   OrderState,
   Remainder,
+  ToKnow,
 } from '../../shapes/order-schemas.js';
 
 /** Target of a refund, which never goes to `wallet_from`. */

@@ -1,6 +1,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import {
   attentionWords,
+  CANCEL_REQUESTED,
   ITS_UUID,
   latestSendText,
   type OrderAttention,
@@ -11,7 +12,7 @@ import {
 } from '../../contract/attention.js';
 import { maskWords } from '../../contract/masking.js';
 import { DEFAULT_ACCOUNT, parseAfterEndWorkflowId, parseReceivedWorkflowId } from '../../contract/names.js';
-import type { Attention, DecisionChoice } from '../../contract/order/messages.js';
+import type { Attention, DecisionChoice, ToKnow } from '../../contract/order/messages.js';
 import type { OnlyByCommand } from '../../contract/signature.js';
 import { wasEverInDoubt } from '../create/facts.js';
 import { inert, literal, page, pasteable, WHY_BY_COMMAND } from '../show.js';
@@ -26,30 +27,43 @@ import { mayHaveSent, type OrderRun, orderIdOf } from './state.js';
 export function currentDetails(run: OrderRun): string {
   const { attention, order } = run;
   // Masking a payment costs time, and only a person needs it.
-  const payment: Payment = attention ? paymentOf(run) : marksOf(run);
+  const { reference } = attention ? {} : marksOf(run);
   return page([
-    ...(attention ? attentionDetails(run, attention, payment) : []),
+    ...(attention ? attentionDetails(run, attention) : []),
     ...(attention || !order ? [] : known(run)),
     `**${run.phase}** · waiting for ${inert(run.waitingFor)}`,
     ...decided(run),
-    ...(attention || payment.reference === undefined ? [] : [`**Reference**: ${literal(payment.reference)}`]),
+    ...(reference === undefined ? [] : [`**Reference**: ${literal(reference)}`]),
     ...(attention ? [] : noted(run)),
     ...(order?.unreadable ? [`Fields of the service that cannot be read: ${order.unreadable.join(', ')}`] : []),
   ]);
 }
 
-function attentionDetails(run: OrderRun, { code, reason, since }: Attention, payment: Payment): string[] {
-  const choices = decisionsOf(run, workflowInfo().runId);
+/** Returns what a person has to know to decide, for all views. */
+export function toKnow(run: OrderRun, choices = choicesOf(run)): ToKnow {
+  const { attention, notes } = run;
+  const known = { sent: sentShown(run), payment: paymentOf(run), ...(notes && { warnings: notes }) };
+  if (!attention) return known;
   const about = { orderId: literal(`${orderIdOf(run)}`), account: literal(`${run.account}`) };
-  const { never, todo } = attentionWords(code as OrderAttention, choices, about);
+  const { never, todo } = attentionWords(attention.code as OrderAttention, choices, about);
+  return { never, ...known, toDo: todo, ...beforeOrder(run, attention.code, choices.length > 0) };
+}
+
+const choicesOf = (run: OrderRun): DecisionChoice[] => decisionsOf(run, workflowInfo().runId);
+
+function attentionDetails(run: OrderRun, { reason, since }: Attention): string[] {
+  const choices = choicesOf(run);
+  const { never, payment = {}, toDo, latestSend, cancel } = toKnow(run, choices);
   return [
     `**${never}**`,
     ...known(run),
     ...paymentShown(payment),
+    ...cancelled(run),
     ...noted(run),
     `**Why** (since ${timeShown(since)}): ${inert(reason)}`,
-    `**To do**: ${todo} ${choices.length > 0 ? howToDecide(run) : nothingToDecide(run)}`,
-    ...beforeOrder(run, code, choices.length > 0),
+    `**To do**: ${toDo} ${choices.length > 0 ? howToDecide(run) : nothingToDecide(run)}`,
+    ...(latestSend ? [`**Latest send**: ${latestSend}`] : []),
+    ...(cancel ? [cancel] : []),
     // An order that exists decides what else may be done.
     ...[...choices.filter(isAdoption), ...choices.filter((one) => !isAdoption(one))].map((choice) =>
       choiceShown(choice, run.strictest.onlyByCommand),
@@ -57,17 +71,19 @@ function attentionDetails(run: OrderRun, { code, reason, since }: Attention, pay
   ];
 }
 
-const noted = ({ notes }: OrderRun): string[] =>
-  notes ? [`**Checks that were skipped, failed or only warn**: ${notes.join('; ')}`] : [];
+const cancelled = ({ facts }: OrderRun): string[] => (facts.cancelled ? [`**Cancelled**: ${CANCEL_REQUESTED}`] : []);
+
+const noted = ({ notes }: OrderRun): string[] => (notes ? [`**Warnings**: ${notes.join('; ')}`] : []);
 
 /** Returns until when an order may be sent, and what its cancellation does. */
-function beforeOrder(run: OrderRun, code: string, isAsked: boolean): string[] {
-  if (run.order || ofEnded()) return [];
+function beforeOrder(run: OrderRun, code: string, isAsked: boolean): Pick<ToKnow, 'latestSend' | 'cancel'> {
+  if (run.order || ofEnded()) return {};
   const untilMs = sendUntilMs(run);
-  return [
-    ...(untilMs && SENDABLE.includes(code) ? [`**Latest send**: ${latestSendText(untilMs)}`] : []),
-    ...(run.facts.cancelled || (isAsked && wasEverInDoubt(run.facts)) ? [] : [REQUEST_CANCELLATION]),
-  ];
+  const mayEnd = !run.facts.cancelled && !(isAsked && wasEverInDoubt(run.facts));
+  return {
+    ...(untilMs && SENDABLE.includes(code) && { latestSend: latestSendText(untilMs) }),
+    ...(mayEnd && { cancel: REQUEST_CANCELLATION }),
+  };
 }
 
 /** Codes of questions after which an order may be sent. */
@@ -99,7 +115,7 @@ function known(run: OrderRun): string[] {
 }
 
 /** Returns whether money was sent, in words. Nothing is sent for a receipt: undefined. */
-export function sentShown(run: OrderRun): string | undefined {
+function sentShown(run: OrderRun): string | undefined {
   const { order, attention } = run;
   const isReceipt = parseReceivedWorkflowId(ofEnded()?.ended ?? workflowInfo().workflowId) !== undefined;
   if (isReceipt || (ofEnded() && !order)) return undefined;

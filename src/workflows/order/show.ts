@@ -76,12 +76,16 @@ export const WAS_CANCELLED = 'it was cancelled';
 
 const MOVES_MONEY: readonly DecideAction[] = ['resend', 'approve', 'release', 'finish', 'revert'];
 
-/** Adds a later cancellation to a question, which makes its revision stale. Adds no command. */
+/**
+ * Shows a later cancellation, and adds it to a question that may move money, whose revision becomes
+ * stale. Adds no command.
+ */
 export function showCancelled(run: OrderRun): void {
   const { attention } = run;
-  if (run.phase !== 'parked' || !attention?.allowed.some((action) => MOVES_MONEY.includes(action))) return;
-  run.revision += 1;
-  run.attention = { ...attention, reason: `${attention.reason}; ${WAS_CANCELLED}` };
+  if (run.phase === 'parked' && attention?.allowed.some((action) => MOVES_MONEY.includes(action))) {
+    run.revision += 1;
+    run.attention = { ...attention, reason: `${attention.reason}; ${WAS_CANCELLED}` };
+  }
   setCurrentDetails(currentDetails(run));
 }
 
