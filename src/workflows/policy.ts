@@ -19,10 +19,10 @@ import {
   noteChecked,
   openLedger,
   type PolicyQuestion,
-  prune,
   settle,
 } from '../contract/policy/ledger.js';
 import type { AskPolicy, PolicyInput } from '../contract/policy/messages.js';
+import { prune } from '../contract/policy/prune.js';
 import { readOnly } from './activity-calls.js';
 
 /** Events after which the next run takes over: Temporal allows 2,000 updates in a run. */

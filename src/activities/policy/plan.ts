@@ -61,13 +61,13 @@ class PaidPlan {
   /** Returns payouts with the payees and amounts of rows, the newest of each first. */
   async *#made(): AsyncGenerator<MadePayout> {
     const all = [...this.#linesOf.keys()];
-    let lostUntilMs: number | undefined;
+    let lostUntilMs = 0;
     for (let at = 0; at < all.length; at += ASKED_AT_ONCE) {
       heartbeat({ comparedPayouts: at });
       const limits = [{ same: all.slice(at, at + ASKED_AT_ONCE), windowMs: this.#windowMs }];
       const [answer] = (await this.deps.policyDesk?.ask(this.account, { ...NO_ORDER, limits })) ?? [];
       yield* answer?.made ?? [];
-      lostUntilMs = answer?.lostUntilMs;
+      lostUntilMs = Math.max(lostUntilMs, answer?.lostUntilMs ?? 0);
     }
     for (const text of paidTexts({ lostUntilMs })) this.warnings.addFirst(`the policy: ${text}`);
   }

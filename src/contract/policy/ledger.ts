@@ -3,14 +3,9 @@ import { extendedOrderId } from '../names.js';
 
 /* Sums of an account over time. Pure: the policy workflow keeps the state, tests feed the times. */
 
-const HOUR_MS = 3_600_000;
-const DAY_HOURS = 24;
-/** Longest period, with a margin for whole days. */
-const KEPT_MS = 32 * DAY_HOURS * HOUR_MS;
-/** Hours that stay apart. Older ones become days, so that a state fits into one history event. */
-const HOURLY_MS = 26 * HOUR_MS;
-/* Most bytes of the parts of a state. Sums of currencies come on top: an event takes 2 MiB. */
-const MOST_BYTES = { open: 500_000, payees: 550_000, payouts: 450_000, paid: 280_000 };
+export const HOUR_MS = 3_600_000;
+/** Payouts of one payee and amount in an answer. */
+export const MOST_MADE = 10;
 /** Orders whose end one activity asks for. */
 const MOST_CHECKED = 500;
 
@@ -52,7 +47,7 @@ export interface FailedLimit {
   total?: Amount;
   /** Payouts of other orders, newest first. */
   made?: MadePayout[];
-  /** Payouts up to this time are not all known. */
+  /** Payouts up to this time are not all known, or not all shown. */
   lostUntilMs?: number | undefined;
 }
 
@@ -73,6 +68,8 @@ interface Reservation {
 export interface Ledger {
   /** By key and by the hour since the epoch in which it ends. */
   sums: Record<string, Record<string, Amount>>;
+  /** Order ids by `same` of a limit and by hour, so that a question reads only what it names. */
+  payouts: Record<string, Record<string, string[]>>;
   open: Record<string, Reservation>;
   /** Payees that were paid, with the hour of the last payment. */
   paid: Record<string, number>;
@@ -93,29 +90,45 @@ export interface Settlement {
 }
 
 /** Keys are texts of callers: `constructor` is one as any other. */
-const ownKeys = <T>(entries: Record<string, T> = {}): Record<string, T> => Object.assign(Object.create(null), entries);
+export const ownKeys = <T>(entries: Record<string, T> = {}): Record<string, T> =>
+  Object.assign(Object.create(null), entries);
 
 /** Returns an empty state, or one that was a payload. */
 export const openLedger = (kept?: Ledger): Ledger => ({
   ...kept,
-  ...{ sums: ownKeys(kept?.sums), open: ownKeys(kept?.open), paid: ownKeys(kept?.paid) },
+  ...{ sums: ownKeys(kept?.sums), payouts: ownKeys(kept?.payouts) },
+  ...{ open: ownKeys(kept?.open), paid: ownKeys(kept?.paid) },
 });
 
-const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS);
-/** Last hour of the day of an hour. */
-const lastHourOf = (hour: number): number => hour - (hour % DAY_HOURS) + DAY_HOURS - 1;
-
-const isOfPayee = (key: string): boolean => key.includes(' ');
-const isCompared = (key: string): boolean => key.startsWith('= ');
+export const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS);
+export const isOfPayee = (key: string): boolean => key.includes(' ');
+export const isCompared = (key: string): boolean => key.startsWith('= ');
 
 /** Adds to a key in the hour of a time. */
-function add({ sums }: Ledger, key: string, atMs: number, amount: Amount, sign: 1 | -1): void {
+export function add(ledger: Ledger, key: string, atMs: number, amount: Amount, sign: 1 | -1): void {
+  const hour = hourOf(atMs);
+  if (isCompared(key)) {
+    addPayout(ledger, key, hour, sign);
+    return;
+  }
+  const { sums } = ledger;
   const hours = sums[key] ?? {};
   sums[key] = hours;
-  const hour = hourOf(atMs);
   const total = decimalOrZero(hours[hour]).plus(decimal(amount).times(sign));
   if (total.gt(0)) hours[hour] = toAmount(total);
   else delete hours[hour];
+}
+
+function addPayout({ payouts }: Ledger, key: string, hour: number, sign: 1 | -1): void {
+  const [, same = '', ...id] = key.split(' ');
+  const orderId = id.join(' ');
+  const hours = payouts[same] ?? {};
+  payouts[same] = hours;
+  const orderIds = hours[hour] ?? [];
+  hours[hour] = orderIds;
+  const index = orderIds.lastIndexOf(orderId);
+  if (sign > 0) orderIds.push(orderId);
+  else if (index >= 0) orderIds.splice(index, 1);
 }
 
 /** Returns the total of a key since a time. A part of an hour counts as the whole hour. */
@@ -125,18 +138,30 @@ export function totalOf({ sums }: Pick<Ledger, 'sums'>, key: string, sinceMs: nu
 }
 
 /** Compares with the payouts that other orders made since a time. */
-function compare({ sums, payoutsLostUntilMs = 0 }: Ledger, same: readonly string[], sinceMs: number, ownId: string) {
-  const asked = new Set(same);
-  const lost = payoutsLostUntilMs > sinceMs && { lostUntilMs: payoutsLostUntilMs };
-  const made = Object.entries(sums).flatMap(([key, hours]): MadePayout[] => {
-    if (!isCompared(key)) return [];
-    const [, one = '', ...id] = key.split(' ');
-    const orderId = id.join(' ');
-    const hour = Math.max(...Object.keys(hours).map(Number));
-    const isOther = asked.has(one) && extendedOrderId(orderId) !== ownId;
-    return isOther && (hour + 1) * HOUR_MS > sinceMs ? [[one, orderId, hour * HOUR_MS]] : [];
+function compare({ payouts, payoutsLostUntilMs = 0 }: Ledger, same: readonly string[], sinceMs: number, ownId: string) {
+  let lostUntilMs = payoutsLostUntilMs > sinceMs ? payoutsLostUntilMs : undefined;
+  const made = [...new Set(same)].flatMap((one) => {
+    const newest = new Map<string, MadePayout>();
+    for (const [orderId, hour] of newestFirst(payouts[one], sinceMs)) {
+      if (extendedOrderId(orderId) === ownId || newest.has(orderId)) continue;
+      if (newest.size === MOST_MADE) {
+        lostUntilMs = Math.max(lostUntilMs ?? 0, (hour + 1) * HOUR_MS);
+        break;
+      }
+      newest.set(orderId, [one, orderId, hour * HOUR_MS]);
+    }
+    return [...newest.values()];
   });
+  const lost = lostUntilMs !== undefined && { lostUntilMs };
   return made.length > 0 || lost ? [{ made: made.sort(([, , a], [, , b]) => b - a), ...lost }] : [];
+}
+
+/** Returns the orders of the hours since a time. Hours are keys in ascending order. */
+function* newestFirst(hours: Record<string, string[]> = {}, sinceMs: number): Generator<[string, number]> {
+  for (const hour of Object.keys(hours).map(Number).reverse()) {
+    if ((hour + 1) * HOUR_MS <= sinceMs) return;
+    for (const orderId of (hours[hour] ?? []).toReversed()) yield [orderId, hour];
+  }
 }
 
 /** Answers a question, and reserves the order if no limit fails. The same order counts once. */
@@ -235,46 +260,4 @@ export function noteChecked({ open }: Ledger, orderIds: readonly string[], nowMs
     const one = open[orderId];
     if (one) one.checkedAtMs = nowMs;
   }
-}
-
-/** Makes the state small enough for the next run. What it drops counts in full, or parks. */
-export function prune(ledger: Ledger, nowMs: number): Ledger {
-  const pruned: Ledger = { ...ledger, ...openLedger(), payeeKey: ledger.payeeKey ?? '' };
-  const keptAtMs = (atMs: number): number => {
-    const last = lastHourOf(hourOf(atMs));
-    return (last + 1) * HOUR_MS < nowMs - HOURLY_MS ? last * HOUR_MS : atMs;
-  };
-  for (const [key, hours] of Object.entries(ledger.sums)) {
-    for (const [hour, amount] of Object.entries(hours)) {
-      const atMs = Number(hour) * HOUR_MS;
-      if (atMs + HOUR_MS >= nowMs - KEPT_MS) add(pruned, key, keptAtMs(atMs), amount, 1);
-    }
-  }
-  const newest = (hours: object) => Math.max(...Object.keys(hours).map(Number));
-  const sums = Object.entries(pruned.sums).sort(([, a], [, b]) => newest(b) - newest(a));
-  for (const kind of ['payees', 'payouts'] as const) {
-    const own = sums.filter(([key]) => isOfPayee(key) && isCompared(key) === (kind === 'payouts'));
-    const dropped = own.slice(fitting(own, MOST_BYTES[kind]).length);
-    const field = `${kind}LostUntilMs` as const;
-    for (const [key, hours] of dropped) {
-      pruned[field] = Math.max(pruned[field] ?? 0, (newest(hours) + 1) * HOUR_MS);
-      delete pruned.sums[key];
-    }
-  }
-  const paid = Object.entries(ledger.paid).sort(([, a], [, b]) => b - a);
-  pruned.paid = ownKeys(Object.fromEntries(fitting(paid, MOST_BYTES.paid)));
-  const open = Object.entries(ledger.open).sort(([, a], [, b]) => b.atMs - a.atMs);
-  // A reservation moves with its hour, so that its end corrects what was added for it.
-  const moved = open.map(([orderId, one]) => [orderId, { ...one, atMs: keptAtMs(one.atMs) }] as const);
-  pruned.open = ownKeys(Object.fromEntries(fitting(moved, MOST_BYTES.open)));
-  return pruned;
-}
-
-/** Returns the first entries that fit into so many bytes of JSON. */
-function fitting<T>(entries: readonly T[], bytes: number): T[] {
-  let left = bytes;
-  return entries.filter((one) => {
-    left -= new TextEncoder().encode(JSON.stringify(one)).length;
-    return left >= 0;
-  });
 }

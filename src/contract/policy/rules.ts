@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Amount, covers, decimal, sum, toAmount } from '../money.js';
 import type { BreachedRule } from '../order/activities.js';
 import { maskWallets } from '../wallets.js';
-import type { FailedLimit, Limit, MadePayout, Spend } from './ledger.js';
+import { type FailedLimit, type Limit, type MadePayout, MOST_MADE, type Spend } from './ledger.js';
 
 const DAY_MS = 86_400_000;
 
@@ -240,15 +240,12 @@ export function breachesOf(
     const found = limits[one.index];
     const rule = rules.find((each) => ruleName(each) === found?.rule);
     if (!found || !rule) return [];
-    const paid = one.made?.slice(0, MOST_SHOWN).map(paidBefore);
+    const paid = one.made?.slice(0, MOST_MADE).map(paidBefore);
     const { limit, amount } = found;
     const said = { says: failedText(rule, limit, one), amount };
     return [{ ...breachOf(rule, said, aboutOf(rule, limit)), ...(paid && { paid }) }];
   });
 }
-
-/** Payouts that one answer shows. */
-const MOST_SHOWN = 10;
 
 function paidBefore([same, orderId, atMs]: MadePayout): PaidBefore {
   const [, amount = '', currency = ''] = same.split(':');
@@ -259,7 +256,7 @@ const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /** Returns one text for each payout, and one if others are not known. */
 export function paidTexts({ made = [], lostUntilMs }: Omit<FailedLimit, 'index'>): string[] {
-  const paid = made.slice(0, MOST_SHOWN).map(paidBefore);
+  const paid = made.slice(0, MOST_MADE).map(paidBefore);
   return [
     ...paid.map((one) => `${one.amount} ${one.currency} were paid to this payee on ${one.day} by ${one.orderId}`),
     ...(lostUntilMs ? [`not all payouts up to ${dayOf(lostUntilMs)} were compared`] : []),
