@@ -1,5 +1,5 @@
 import type { FieldError } from '../contract/failures.js';
-import { maskWallet } from '../contract/masking.js';
+import { maskWallet, passesLuhn } from '../contract/masking.js';
 import {
   CARD_FIELDS,
   CLIENT_FIELDS,
@@ -52,13 +52,27 @@ export function textsOf({ order: given, revertTo: target, reference }: Unchecked
   );
 }
 
-export function textErrors(texts: readonly FieldText[]): FieldError[] {
-  return texts.flatMap(({ field, value, rule: { text, privacy } }) => {
-    const problem = textProblem(text, value);
+const errorsBy = (problemOf: (text: FieldText) => string | undefined) => (texts: readonly FieldText[]) =>
+  texts.flatMap((text): FieldError[] => {
+    const { field, value, rule } = text;
+    const problem = problemOf(text);
     if (!problem) return [];
-    return [{ field, reason: privacy === 'wallet' ? `${maskWallet(value)}: ${problem}` : problem }];
+    return [{ field, reason: rule.privacy === 'wallet' ? `${maskWallet(value)}: ${problem}` : problem }];
   });
-}
+
+export const textErrors = errorsBy(({ rule, value }) => textProblem(rule.text, value));
+
+/** Number as a spreadsheet writes it that keeps 15 digits, and zeros for the others. */
+export const CUT_NUMBER = /^0*[1-9]\d{14}0+$/;
+
+const CUT =
+  'has only zeros behind its first 15 digits, which are all that a spreadsheet keeps of a number: compare it with what the payee gave';
+
+/** Returns payees' numbers that a spreadsheet may have cut. The check digit of 16 digits guards the only one lost. */
+export const cutNumbers = errorsBy(({ value, rule: { text, privacy } }) => {
+  const isGuarded = privacy === 'wallet' && value.length === 16 && passesLuhn(value);
+  return text === 'code' && CUT_NUMBER.test(value) && !isGuarded ? CUT : undefined;
+});
 
 const NUMBER =
   'reads as a number that a spreadsheet changed (exponent, separators, or it put a point or comma): format the column as text and enter it again';

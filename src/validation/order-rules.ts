@@ -5,7 +5,7 @@ import type { Privacy } from '../contract/order/request.js';
 import { factsOf, type OrderType } from '../contract/order/types.js';
 import { holdsWallet, MULTIPLE_CARDS, NO_WALLET } from '../contract/wallets.js';
 import { ofFormat, type Remark } from './field-errors.js';
-import { type FieldText, fieldsOf, textErrors, textsOf, type Unchecked } from './field-texts.js';
+import { cutNumbers, type FieldText, fieldsOf, textErrors, textsOf, type Unchecked } from './field-texts.js';
 import { partsSumErrors, targetErrors } from './payout-target.js';
 import { MAX_DESCRIPTION_LENGTH } from './request-schemas.js';
 import { textProblem } from './text-kinds.js';
@@ -150,5 +150,6 @@ export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): 
     ...policyErrors(type, fields),
     ...fundsErrors(type, order, fields.whenShort),
     ...ofFormat(textErrors(texts)),
+    ...cutNumbers(texts).map((found): Remark => ({ ...found, rule: 'note' })),
   ];
 }

@@ -6,7 +6,7 @@ import { amountProblem } from './amounts.js';
 import { fieldErrors, ofFormat, type Remark } from './field-errors.js';
 import type { Unchecked } from './field-texts.js';
 import { cardPartSchema, detailsSchemas, NETWORK_FORMAT } from './request-schemas.js';
-import { hasKnownDetails, walletFormatProblem, walletProblem } from './wallet-formats.js';
+import { hasKnownDetails, memoProblem, walletFormatProblem, walletProblem } from './wallet-formats.js';
 
 const shapeOf = (network: string): z.ZodObject | undefined =>
   Object.hasOwn(detailsSchemas, network) ? detailsSchemas[network as keyof typeof detailsSchemas] : undefined;
@@ -62,7 +62,7 @@ function objectErrors(field: string, network: string, schema: z.ZodObject, detai
   return fits ? errors : [{ field, reason: misfit(network, needed.join(', ')) }, ...errors];
 }
 
-/** Returns errors of a payout's wallet and details. `parent`: the path of both. */
+/** Returns errors of a payout's wallet, memo and details. `parent`: their path. */
 export function targetErrors(parent: 'order' | 'revertTo', target: Unchecked): Remark[] {
   // An invalid network has its own error, and has no rules.
   const network =
@@ -70,9 +70,11 @@ export function targetErrors(parent: 'order' | 'revertTo', target: Unchecked): R
   const wallet = typeof target.wallet === 'string' ? target.wallet : undefined;
   const problem = wallet === undefined ? undefined : walletProblem(network, wallet);
   const format = wallet === undefined ? undefined : walletFormatProblem(network, wallet);
+  const memo = typeof target.wallet_memo === 'string' ? memoProblem(network, target.wallet_memo) : undefined;
   return [
     ...(problem ? [{ field: `${parent}.wallet`, reason: problem }] : []),
     ...(format ? ofFormat([{ field: `${parent}.wallet`, reason: format }]) : []),
+    ...(memo ? ofFormat([{ field: `${parent}.wallet_memo`, reason: memo }]) : []),
     ...(network ? detailsErrors(`${parent}.wallet_details`, network, target.wallet_details) : []),
   ];
 }

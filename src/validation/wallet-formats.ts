@@ -133,6 +133,7 @@ const litecoinLegacy = base58Check(base58, versions(0x30, 0x32, 0x05, 0x6f, 0x3a
 const litecoinSegwit = segwitCheck(['ltc', 'tltc', 'rltc'], 'L…, M… or ltc1…');
 const unchecked: AddressCheck = () => undefined;
 const xrp = base58Check(base58xrp, { ...versions(0x00), 5: 31, 4: 31 }, 'r… or X…');
+const XRP_NAMES = ['ripple', 'xrp'];
 const EVM = ['ethereum', 'bsc', 'polygon', 'arbitrum', 'optimism', 'base'];
 
 /** Address checks by network. Other networks are not guessed. */
@@ -143,12 +144,23 @@ export const ADDRESS_CHECKS: ReadonlyMap<string, AddressCheck> = new Map([
   ['dogecoin', base58Check(base58, versions(0x1e, 0x16, 0x71, 0xc4), 'D… or 9…')],
   ['dash', base58Check(base58, versions(0x4c, 0x10, 0x8c, 0x13), 'X… or 7…')],
   ...['bitcoin_cash', 'bitcoincash'].map((name) => [name, either(/^[13mn2]/, bitcoinLegacy, cashCheck)] as const),
-  ...['ripple', 'xrp'].map((name) => [name, xrp] as const),
+  ...XRP_NAMES.map((name) => [name, xrp] as const),
   ['tron', base58Check(base58, versions(0x41), 'T and 33 base58 characters')],
   ...EVM.map((name) => [name, evmCheck] as const),
   // Addresses of its other chains have another form and pass unchecked.
   ['avalanche', either(/^[XPC]-/, unchecked, evmCheck)],
 ]);
+
+const MAX_TAG = 0xffff_ffff;
+
+/** Returns why a memo can be none of its network. Other networks are not guessed. */
+export function memoProblem(network: string | undefined, memo: string): string | undefined {
+  if (!XRP_NAMES.includes(network ?? '') || memo === '') return undefined;
+  const isTag = /^\d+$/.test(memo) && Number(memo) <= MAX_TAG;
+  return textProblem('code', memo) ?? (isTag ? undefined : NO_TAG);
+}
+
+const NO_TAG = `a tag of this network is a whole number from 0 to ${MAX_TAG}: with another tag somebody else is paid. Copy it from the payee again`;
 
 const MAX_WALLET_LENGTH = 200;
 

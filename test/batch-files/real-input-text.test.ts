@@ -100,12 +100,31 @@ describe('damage by spreadsheets and exports', () => {
     ['a name with a surname that programs know', sepaTo('Christopher Null')],
     ['a short name', sepaTo('Na')],
     ['a name that begins with an apostrophe', sepaTo("'t Hooft")],
-    ['a memo with words', { ...XRP, wallet_memo: 'invoice 104, part 2' }],
+    ['a memo with words', { ...XRP, network: 'stellar', wallet_memo: 'invoice 104, part 2' }],
     ['an account of three numbers', { ...XRP, network: 'hedera', wallet: '0.0.123456' }],
     ['a description of any kind', { description: '=) nan' }],
     ['a description that is a dash', { description: '-' }],
   ])('%s is planned', async ([, row]) => {
     expect(await planFile(`${JSON.stringify({ ...order, ...row })}\n`, 'rows.ndjson')).toMatchObject({ rows: 1 });
+  });
+
+  test('digits cut from two memos and a 19-digit card are one warning a field, with the lines', async () => {
+    const cut = { ...XRP, network: 'stellar', wallet: 'GA' };
+    const rows = [
+      { ...cut, order_id: 'a', wallet_memo: '1234567890123460000' },
+      { ...cut, order_id: 'b', wallet_memo: '1234567890123461111' },
+      { ...cut, order_id: 'c', amount: '21', wallet_memo: '9234567890123450' },
+      { ...order, order_id: 'd', wallet: '6304000000000180000' },
+    ];
+    const { warnings } = (await planFile(
+      rows.map((row) => JSON.stringify(row)).join('\n'),
+      'rows.ndjson',
+    )) as BatchPlan;
+    const about = warnings.filter(({ reason }) => reason.includes('15 digits'));
+    expect(about).toEqual([
+      { rows: [1, 3], reason: expect.stringMatching(/^order\.wallet_memo: .*; sent all the same$/) },
+      { rows: [4], reason: expect.stringMatching(/^order\.wallet: has only zeros/) },
+    ]);
   });
 
   test('no reason shows a cell', async () => {

@@ -92,6 +92,7 @@ const WANTED: Readonly<Record<string, Wanted>> = {
   'float-id.csv': inLines([2, 3], 'order_id', /added "\.0"/),
   'float-memo.csv': inLines([2], 'wallet_memo', /put a point or comma/),
   'float-tax.csv': inLines([2], 'wallet_details.taxpayer_number', /put a point or comma/),
+  'n-memo15.csv': inLines([2], 'wallet_memo', /whole number from 0 to 4294967295/),
   'nan-bank.csv': inLines([2], 'wallet_details.bank_code', NO_VALUE),
   'nan-memo.csv': inLines(upTo(11), 'wallet_memo', NO_VALUE),
   'nan-name.csv': inLines([2, 3], 'wallet_details.recipient_name', NO_VALUE),
@@ -100,7 +101,7 @@ const WANTED: Readonly<Record<string, Wanted>> = {
   // Invisible characters.
   'desc-invisible.csv': inLines([2], 'description', /U\+202E/),
   'iban-blanks.csv': inLines([2, 3, 4, 5], 'wallet', /^\*\*\*\*3000: /),
-  'memo-blanks.csv': inLines(upTo(10), 'wallet_memo', /./),
+  'memo-blanks.csv': inLines(upTo(11), 'wallet_memo', /./),
   'name-invisible.csv': inLines([2, 3, 4, 5, 6, 7], 'wallet_details.recipient_name', /U\+|blank/),
 
   // Addresses.
