@@ -30,6 +30,18 @@ function withExtraKey(details: unknown): unknown {
   return typeof details === 'object' && details !== null ? { ...details, bank_name: 'Bank of the sandbox' } : details;
 }
 
+/** The name of the payee, and that of the bank, written otherwise. */
+function withNames(order: Fields, write: (name: string) => string): Fields {
+  const details = order.wallet_to_details as Fields | null;
+  const names = ['recipient_name', 'recipient_bank'].filter((key) => typeof details?.[key] === 'string');
+  const written = names.map((key) => [key, write(String(details?.[key]))]);
+  return { ...order, wallet_to_details: details && { ...details, ...Object.fromEntries(written) } };
+}
+
+const GERMAN: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', ß: 'ss', Ä: 'Ae', Ö: 'Oe', Ü: 'Ue' };
+const inAscii = (name: string): string =>
+  name.replace(/[^\0-\x7f]/g, (letter) => GERMAN[letter] ?? letter.normalize('NFD').replace(/[^\0-\x7f]/g, ''));
+
 function withFeeOnTop(order: Fields): Fields {
   const { expected_amount_from: from, amount_from_fee: fee } = order;
   if (typeof from !== 'string' || typeof fee !== 'string') return order;
@@ -72,6 +84,17 @@ export const ECHO_FAULTS: readonly EchoFault[] = [
     what: 'a key in wallet_to_details that nobody sent',
     change: (order) => ({ ...order, wallet_to_details: withExtraKey(order.wallet_to_details) }),
   },
+  ...(
+    [
+      ['ascii', 'in ASCII', inAscii],
+      ['lost', 'with ? for every other letter than ASCII', (name: string) => name.replace(/[^\0-\x7f]/g, '?')],
+      ['cut', 'in ASCII, cut to 12 characters', (name: string) => inAscii(name).slice(0, 12)],
+    ] as const
+  ).map(([name, what, write]) => ({
+    name: `echo-name-${name}`,
+    what: `names in wallet_to_details ${what}`,
+    change: (order: Fields) => withNames(order, write),
+  })),
   {
     name: 'echo-fee-on-top',
     what: 'expected_amount_from with the commission of the deposit on top',

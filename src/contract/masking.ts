@@ -27,6 +27,27 @@ export function maskName(name: string): string {
   return masked.length > 120 ? `${masked.slice(0, 120)}…` : masked;
 }
 
+/** Maximum length of a text that is shown in part. */
+const MAX_SHOWN_TEXT = 80;
+
+/**
+ * Shows so much of a private text that a person can compare it with another: begins and ends of
+ * words, and the first difference. `Jü•••n S••••`.
+ */
+export function maskText(text: string, other: string): string {
+  let differsAt = 0;
+  while (differsAt < text.length && text[differsAt] === other[differsAt]) differsAt += 1;
+  const isShown = (word: string, at: number) => at < (word.length > 5 ? 2 : 1) || (at === word.length - 1 && at >= 5);
+  return text
+    .slice(0, MAX_SHOWN_TEXT)
+    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?')
+    .replace(/[\p{L}\p{M}\p{N}]+/gu, (word, from: number) =>
+      word.replace(/./gu, (letter, at: number) =>
+        isShown(word, at) || from + at === differsAt || from + at === differsAt + 1 ? letter : '•',
+      ),
+    );
+}
+
 /* Finds card numbers and IBANs in texts. Workflows use it, so it uses nothing of Node. */
 
 /** Returns true if a card number's check digit fits (Luhn). */

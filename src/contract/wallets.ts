@@ -13,10 +13,14 @@ const HEX = /^0x[0-9a-f]+$/i;
 /** QR codes carry bech32 in capitals; mixed case is no address. */
 const BECH32 = /^(?:(?:bc|tb|bcrt)1[0-9a-z]+|(?:BC|TB|BCRT)1[0-9A-Z]+)$/;
 
+/** Returns true for a network whose wallet is an IBAN, which alone says who is paid. */
+export const isIbanNetwork = (network: string | null | undefined): boolean =>
+  network === 'sepa' || network === 'bank_ua';
+
 /** Another text, perhaps masked in part, written as the one form of `wallet` is. */
 export function writtenLike(network: string | null | undefined, wallet: string, shown: string): string {
   if (network === 'card') return withoutGroups(shown);
-  if (network === 'sepa' || network === 'bank_ua') return withoutGroups(shown).toUpperCase();
+  if (isIbanNetwork(network)) return withoutGroups(shown).toUpperCase();
   const anyCase = HEX.test(wallet) || (network === 'bitcoin' && BECH32.test(wallet));
   return anyCase ? shown.toLowerCase() : shown;
 }

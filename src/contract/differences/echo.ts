@@ -1,18 +1,29 @@
-import { maskName, maskWallet } from '../masking.js';
-import { type CreateRequest, type EchoedField, REQUEST_FIELDS, type RequestFields } from '../order/request.js';
+import { maskName, maskText, maskWallet } from '../masking.js';
+import {
+  type CreateRequest,
+  type EchoedField,
+  type FieldRule,
+  PART_FIELDS,
+  REQUEST_FIELDS,
+  type RequestFields,
+} from '../order/request.js';
 import { factsOf, ORDER_TYPES, type OrderType, orderSides } from '../order/types.js';
 import type { Order } from '../service-objects.js';
-import { MULTIPLE_CARDS } from '../wallets.js';
+import { isIbanNetwork, MULTIPLE_CARDS } from '../wallets.js';
 import {
+  child,
   isBlank,
   isEmpty,
+  isTree,
   type Likeness,
   likeAmount,
   likeAmountWithFee,
   likeCode,
   likeDetails,
   likeMemo,
+  likeTree,
   likeWallet,
+  treeOf,
   worst,
 } from './likeness.js';
 
@@ -33,8 +44,11 @@ function likeField(type: OrderType, request: RequestFields, field: EchoedField, 
       return networkTo === MULTIPLE_CARDS && isEmpty(shown) ? 'form' : likeWallet(networkTo, asked, shown);
     case 'memo':
       return likeMemo(asked, shown);
-    case 'details':
-      return likeDetails(asked, shown);
+    case 'details': {
+      const like = likeDetails(asked, shown);
+      // Elsewhere the name may be all that tells two payees apart.
+      return like === 'name' && !isIbanNetwork(networkTo) ? 'other' : like;
+    }
     case 'code':
       return likeCode(asked, shown);
   }
@@ -72,7 +86,7 @@ interface EchoDifferences {
 
 /**
  * Returns how an order differs from our request. Without a hard difference it is ours. One missing
- * field is soft if all others agree; two are hard.
+ * field is soft if all others agree; a name in other letters, if they are the same.
  */
 export function echoDifferences(type: OrderType, request: CreateRequest, order: Order): EchoDifferences {
   const fields: RequestFields = request;
@@ -86,25 +100,51 @@ export function echoDifferences(type: OrderType, request: CreateRequest, order: 
     amountOf(type, fields, order),
   ];
   const isLike = (wanted: Likeness) => found.filter(([, like]) => like === wanted).length;
-  const hidden: Likeness = isLike('other') > 0 || isLike('hidden') > 1 ? 'other' : 'form';
+  const isNameAlone = isLike('name') === 0 || isLike('same') === found.length - 1;
+  const isOurs = isLike('other') === 0 && isLike('hidden') <= 1 && isNameAlone;
+  const unsure: Likeness = isOurs ? 'form' : 'other';
   const named = (wanted: Likeness) =>
-    found.flatMap(([field, like]) => ((like === 'hidden' ? hidden : like) === wanted ? [field] : []));
+    found.flatMap(([field, like]) =>
+      (like === 'hidden' || like === 'name' ? unsure : like) === wanted ? [field] : [],
+    );
   return { hard: named('other'), soft: named('form') };
 }
 
-/** Returns a value for people: public ones in full, wallets masked, others as '****'. */
-function shown(field: string, value: unknown): string {
+/** Returns a value for people: public ones in full, others masked. Fields that nobody sent show nothing. */
+function shown({ privacy, text = 'parts' }: Partial<FieldRule>, value: unknown, other: unknown): string {
   if (isBlank(value)) return 'none';
-  // The order's type is not a request field.
-  const privacy = field === 'order_type' ? 'public' : REQUEST_FIELDS[field as keyof RequestFields]?.privacy;
+  if (text === 'parts' || isTree(value)) return '****';
   if (privacy === 'public') return maskName(String(value));
-  return privacy === 'wallet' ? maskWallet(String(value)) : '****';
+  return privacy === 'wallet' ? maskWallet(String(value)) : maskText(String(value), String(other ?? value));
 }
 
-function shownAmount({ expected_amount_from: from, expected_amount_to: to, ...order }: Order, field: string): string {
-  const exact = order.strict_withdrawal_amount ? 'an exact payout of ' : '';
-  return field === 'amount_to' || exact ? `${exact}${shown(field, to)}` : shown(field, from);
+const compared = (path: string, rule: FieldRule | undefined, asked: unknown, answered: unknown): string =>
+  `${path} (asked for ${shown(rule ?? {}, asked, answered)}, shown ${shown(rule ?? {}, answered, asked)})`;
+
+/** Returns the parts of payout details that differ. */
+function comparedParts(path: string, asked: object, answered: object): string[] {
+  return [...new Set([...Object.keys(asked), ...Object.keys(answered)])].flatMap((key) => {
+    const [mine, theirs] = [child(asked, key), child(answered, key)];
+    const part = Array.isArray(asked) ? `${path}[${maskName(key)}]` : `${path}.${maskName(key)}`;
+    if (likeTree(mine, theirs, key) === 'same') return [];
+    if (isTree(mine) && isTree(theirs)) return comparedParts(part, mine, theirs);
+    return compared(part, PART_FIELDS.get(key), mine, theirs);
+  });
 }
+
+function answeredAs(type: OrderType, order: Order, field: string): unknown {
+  const { expected_amount_from: from, expected_amount_to: to, strict_withdrawal_amount: isExact } = order;
+  if (field === 'order_id') return order.user_order_id;
+  if (field === 'amount' || field === 'amount_to') {
+    if (isExact) return `an exact payout of ${isBlank(to) ? 'none' : to}`;
+    return field === 'amount' ? from : to;
+  }
+  const [, answer = 'order_type' as const] = factsOf(type).echoes.find(([name]) => name === field) ?? [];
+  return order[answer];
+}
+
+/** Maximum shown parts of a field: an order may pay a hundred cards. */
+const MAX_PARTS = 5;
 
 /** Returns differing fields with both values: `wallet (asked for ****1111, shown ****4444)`. */
 export function shownDifferences(
@@ -114,14 +154,17 @@ export function shownDifferences(
   fields: readonly string[],
 ): string {
   const requested: RequestFields = request;
-  const asked = (field: string): unknown => (field === 'order_type' ? type : requested[field as keyof RequestFields]);
-  const answered = (field: string): string => {
-    if (field === 'amount' || field === 'amount_to') return shownAmount(order, field);
-    if (field === 'order_id') return shown(field, order.user_order_id);
-    const [, answer = 'order_type' as const] = factsOf(type).echoes.find(([name]) => name === field) ?? [];
-    return shown(field, order[answer]);
-  };
-  return fields
-    .map((field) => `${field} (asked for ${shown(field, asked(field))}, shown ${answered(field)})`)
-    .join(', ');
+  const found = fields.flatMap((field) => {
+    const name = field as keyof RequestFields;
+    const [asked, answered] = [field === 'order_type' ? type : requested[name], answeredAs(type, order, field)];
+    const tree = treeOf(answered);
+    if (!isTree(asked) || !isTree(tree)) {
+      // The order's type is not a request field.
+      return compared(field, REQUEST_FIELDS[name] ?? REQUEST_FIELDS.network, asked, answered);
+    }
+    const parts = comparedParts(field, asked, tree);
+    const others = parts.length - MAX_PARTS;
+    return [...parts.slice(0, MAX_PARTS), ...(others > 0 ? [`and ${others} more in ${field}`] : [])];
+  });
+  return found.join(', ');
 }

@@ -1,11 +1,14 @@
 import { jsonOr } from '../json.js';
 import { decimal, decimalPlaces, SIGNED_AMOUNT_FORMAT, sameAmount } from '../money.js';
+import { PART_FIELDS } from '../order/request.js';
 import { canonicalWallet, writtenLike } from '../wallets.js';
+import { isFormOfName } from './name-forms.js';
 
 /** Compares two values that are no objects. `key`: their field. */
 type SameLeaf = (a: unknown, b: unknown, key: string) => boolean;
 
-const isTree = (value: unknown): value is object => typeof value === 'object' && value !== null;
+/** Returns true for an object or list. */
+export const isTree = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** Returns true for absent, null and ''. */
 export const isBlank = (value: unknown): boolean => value === undefined || value === null || value === '';
@@ -15,7 +18,7 @@ export const isEmpty = (value: unknown): boolean =>
   isBlank(value) || (isTree(value) && Object.values(value).every(isBlank));
 
 /** Returns an own field of an object or list; undefined without one. */
-const child = (tree: object, key: string): unknown =>
+export const child = (tree: object, key: string): unknown =>
   Object.hasOwn(tree, key) ? (tree as Record<string, unknown>)[key] : undefined;
 
 /** Returns the paths at which two values differ, without recursion limits of their depth. */
@@ -37,10 +40,13 @@ export function sameValue(a: unknown, b: unknown, key: string): boolean {
 
 const isNumeric = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
 
-/** From best to worst. 'form': the same in another form or partly masked; 'hidden': not shown. */
-export type Likeness = 'same' | 'form' | 'hidden' | 'other';
+/**
+ * From best to worst. 'form': the same in another form or partly masked; 'hidden': not shown;
+ * 'name': only a name has other letters.
+ */
+export type Likeness = 'same' | 'form' | 'hidden' | 'name' | 'other';
 
-const FROM_BEST: readonly Likeness[] = ['same', 'form', 'hidden', 'other'];
+const FROM_BEST: readonly Likeness[] = ['same', 'form', 'hidden', 'name', 'other'];
 export const worst = (...all: Likeness[]): Likeness => FROM_BEST.findLast((each) => all.includes(each)) ?? 'same';
 
 /** Minimum visible characters of a wallet. */
@@ -91,10 +97,12 @@ export const likeCode = (asked: unknown, shown: unknown): Likeness =>
 
 const folded = (text: string): string => withoutBlanks(text).toLowerCase();
 
-const likeWords = (asked: unknown, shown: unknown): Likeness =>
-  likeText(asked, shown, (mine, theirs) =>
-    folded(mine) === folded(theirs) ? 'form' : likeMasked(folded(mine), folded(theirs), MASKS.text),
-  );
+const likeWords = (asked: unknown, shown: unknown, isName: boolean): Likeness =>
+  likeText(asked, shown, (mine, theirs) => {
+    if (folded(mine) === folded(theirs)) return 'form';
+    const masked = likeMasked(folded(mine), folded(theirs), MASKS.text);
+    return masked === 'other' && isName && isFormOfName(mine, theirs) ? 'name' : masked;
+  });
 
 const isReadable = (amount: unknown): amount is string =>
   typeof amount === 'string' && SIGNED_AMOUNT_FORMAT.test(amount);
@@ -130,11 +138,15 @@ export function likeAmountWithFee(asked: unknown, shown: unknown, fee: unknown):
 export function likeDetails(asked: unknown, shown: unknown): Likeness {
   if (isEmpty(asked)) return isEmpty(shown) ? 'same' : 'other';
   if (typeof shown !== 'string' || shown === '') return likeTree(asked, shown, '');
-  const tree = jsonOr(shown);
+  const tree = treeOf(shown);
   return isTree(tree) || tree === null ? worst('form', likeTree(asked, tree, '')) : 'other';
 }
 
-function likeTree(asked: unknown, shown: unknown, key: string): Likeness {
+/** Returns details that are shown as JSON text as what it holds. */
+export const treeOf = (shown: unknown): unknown => (typeof shown === 'string' ? jsonOr(shown) : shown);
+
+/** Compares two values at any depth. `key`: their field. */
+export function likeTree(asked: unknown, shown: unknown, key: string): Likeness {
   if (isEmpty(asked)) return isEmpty(shown) ? 'same' : 'form';
   if (isEmpty(shown)) return 'hidden';
   if (!isTree(asked)) return likeLeaf(asked, shown, key);
@@ -150,5 +162,6 @@ function likeLeaf(asked: unknown, shown: unknown, key: string): Likeness {
   if (isTree(shown)) return 'other';
   if (key === 'amount') return worst(likeAmount(String(asked), String(shown)) === 'same' ? 'same' : 'other');
   if (key === 'wallet') return likeWallet('card', asked, shown);
-  return typeof shown === 'number' ? likeWords(String(asked), String(shown)) : likeWords(asked, shown);
+  if (typeof shown === 'number') return likeWords(String(asked), String(shown), false);
+  return likeWords(asked, shown, PART_FIELDS.get(key)?.text === 'name');
 }

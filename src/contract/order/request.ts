@@ -61,6 +61,11 @@ export const DETAILS_FIELDS = {
   recipient_email: { privacy: 'email', text: 'code' },
 } as const satisfies Record<KeysOfAny<DetailsShape>, FieldRule>;
 
+/** Fields of `wallet_details`, of cards and of others. */
+export const PART_FIELDS: ReadonlyMap<string, FieldRule> = new Map(
+  Object.entries<FieldRule>({ ...DETAILS_FIELDS, ...CARD_FIELDS }),
+);
+
 /**
  * The fields of create requests. `echo`: 'apart' is compared by its own rules in
  * `differences/echo.ts`, 'none' is not in the service's orders.

@@ -1,4 +1,5 @@
 import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
+import { shownDifferences } from '../../contract/differences/echo.js';
 import { type LookUpAnswer, windowOf } from '../../contract/order/activities.js';
 import { factsOf } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
@@ -249,7 +250,8 @@ export function setOrder(run: OrderRun, ours: Ours): Order {
   emit(run, 'order.created');
   // The run that held the approval of a recovered order is lost.
   const isAboveCap = aboveCap !== undefined && !run.input.recovered;
-  const form = `order ${order.order_uuid} is ours, and the service shows it in another form: ${soft.join(', ')}`;
+  const otherwise = shownDifferences(run.type, run.request, order, soft);
+  const form = `order ${order.order_uuid} is ours, and the service shows it in another form: ${otherwise}`;
   const [code, reason] = isAboveCap ? (['over-cap', aboveCap] as const) : (['shown-otherwise', form] as const);
   if (isAboveCap || (!acceptedDifferences && soft.length > 0)) raiseAttention(run, code, reason);
   return order;

@@ -230,7 +230,7 @@ describe('shownDifferences', () => {
     const { hard } = echoDifferences('withdraw', REQUESTS.withdraw, order);
     const text = shownDifferences('withdraw', REQUESTS.withdraw, order, hard);
     expect(text).toContain('wallet (asked for ****1111, shown ****4444)');
-    expect(text).toContain('wallet_memo (asked for none, shown ****)');
+    expect(text).toContain('wallet_memo (asked for none, shown 7•••)');
     expect(text).toContain('currency (asked for usd, shown eur)');
     expect(shownDifferences('withdraw', REQUESTS.withdraw, order, ['amount'])).toBe(
       'amount (asked for 25.50, shown 99)',

@@ -17,6 +17,7 @@ const SEPA = {
   wallet: 'DE89370400440532013000',
   wallet_details: { recipient_email: 'jane@example.com', recipient_name: 'Jane' },
 };
+const UMLAUTS = { ...SEPA, wallet_details: { ...SEPA.wallet_details, recipient_name: 'Jürgen Weiß-Müller' } };
 const BECH32 = {
   currency: 'btc',
   network: 'bitcoin',
@@ -36,6 +37,9 @@ const FORMS: [fault: string, type: OrderType, order: Record<string, unknown>, fi
   ['echo-no-details', 'withdraw', SEPA, ['wallet_details']],
   ['echo-details-text', 'withdraw', SEPA, ['wallet_details']],
   ['echo-extra-key', 'withdraw', SEPA, ['wallet_details']],
+  ['echo-name-ascii', 'withdraw', UMLAUTS, ['wallet_details']],
+  ['echo-name-lost', 'withdraw', UMLAUTS, ['wallet_details']],
+  ['echo-name-cut', 'withdraw', UMLAUTS, ['wallet_details']],
   ['echo-fee-on-top', 'deposit', {}, ['amount']],
   ['echo-rounded', 'withdraw', { amount: '12.55' }, ['amount']],
 ];
@@ -72,7 +76,10 @@ describe.concurrent('a person is told', () => {
     const handle = await start('withdraw', 'told', 'create=echo-masked after_ms=3000', {});
     await handle.created();
     const { attention, phase } = await handle.state();
-    expect(attention).toMatchObject({ reason: expect.stringMatching(/in another form: wallet$/), allowed: [] });
+    expect(attention).toMatchObject({
+      reason: expect.stringMatching(/in another form: wallet \(asked for \*{4}1111, shown \*{4}1111\)$/),
+      allowed: [],
+    });
     expect(attention?.reason).not.toContain('411111');
     expect(phase).not.toBe('parked');
     expect(await handle.result()).toMatchObject({ outcome: 'completed', echoDifferences: ['wallet'] });
