@@ -97,23 +97,34 @@ export async function connectTemporal(
   }
 }
 
-/** Returns the commands that create missing search attributes; undefined if none are missing. */
-export async function searchAttributesCommand(client: Client): Promise<string | undefined> {
+/** Attributes of a type that a database keeps in a namespace. Elasticsearch has no such limit. */
+const MOST_IN_DATABASE = { KEYWORD: 10, BOOL: 3, DATETIME: 3 };
+
+/** Returns how missing search attributes are made; undefined if none are missing. */
+export async function searchAttributesAdvice(client: Client): Promise<string | undefined> {
   const { namespace } = client.options;
   const told = await client.connection.operatorService.listSearchAttributes({ namespace }).catch(unlessNotOffered);
   if (!told) return undefined;
-  const { customAttributes = {} } = told;
+  const { customAttributes = {}, storageSchema = {} } = told;
+  const numberOf = (type: string) => IndexedValueType[`INDEXED_VALUE_TYPE_${type}` as keyof typeof IndexedValueType];
   const wanted = Object.entries(SEARCH_ATTRIBUTES);
-  const lacking = wanted.filter(
-    ([name, type]) => customAttributes[name] !== IndexedValueType[`INDEXED_VALUE_TYPE_${type}`],
-  );
+  const lacking = wanted.filter(([name, type]) => customAttributes[name] !== numberOf(type));
   if (lacking.length === 0) return undefined;
+  const full = Object.entries(MOST_IN_DATABASE).flatMap(([type, most]) => {
+    const isOthers = ([name, value]: [string, unknown]) => value === numberOf(type) && !(name in SEARCH_ATTRIBUTES);
+    const others = Object.entries(customAttributes).filter(isOthers).length;
+    const ours = wanted.filter((one) => one[1] === type).length;
+    if (others + ours <= most) return [];
+    return `it has ${others} ${typeForCli(type)} attributes of others, and a database keeps ${most} in a namespace, of which this needs ${ours}`;
+  });
+  if (full.length > 0 && Object.keys(storageSchema).length === 0)
+    return `They do not fit: ${full.join('; ')}. Use a namespace of its own, or remove attributes that nothing uses`;
   const wrong = lacking.filter(([name]) => name in customAttributes).map(([name]) => `--name ${name}`);
   const flags = lacking.map(([name, type]) => `--name ${name} --type ${typeForCli(type)}`);
   const server = atServer(client);
   const remove = `temporal operator search-attribute remove --yes --namespace ${namespace} ${wrong.join(' ')}${server} && `;
   const create = `temporal operator search-attribute create --namespace ${namespace} ${flags.join(' ')}${server}`;
-  return wrong.length > 0 ? remove + create : create;
+  return `Run: ${wrong.length > 0 ? remove : ''}${create}`;
 }
 
 /** Returns the connection options of a printed `temporal` command. */

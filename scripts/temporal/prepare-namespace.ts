@@ -3,7 +3,7 @@ import type { Connection } from '@temporalio/client';
 import { messageOf } from '../../src/contract/failures.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
 import { namespaceFindings } from '../../src/preflight/temporal.js';
-import { connectTemporal, searchAttributesCommand } from '../../src/temporal.js';
+import { connectTemporal, searchAttributesAdvice } from '../../src/temporal.js';
 import type { Log } from './cache.js';
 import { registerSearchAttributes } from './search-attributes.js';
 
@@ -19,18 +19,18 @@ export async function prepareNamespace(log: Log): Promise<void> {
   try {
     const [missing] = await namespaceFindings(client);
     if (missing) throw new Error(missing.text);
-    const command = await searchAttributesCommand(client);
-    if (!command) return;
+    const advice = await searchAttributesAdvice(client);
+    if (!advice) return;
     const { namespace } = client.options;
     log(`namespace ${namespace} lacks search attributes: creating them`);
     try {
       await registerSearchAttributes(client.connection as Connection, namespace);
-      if (await searchAttributesCommand(client)) throw new Error('some have another type');
+      if (await searchAttributesAdvice(client)) throw new Error('some have another type');
       const query = Object.keys(SEARCH_ATTRIBUTES).map((name) => `${name} IS NULL`);
       await untilAccepted(() => client.workflow.count(query.join(' AND ')));
     } catch (error) {
       throw new Error(
-        `The search attributes of namespace ${namespace} cannot be created: ${messageOf(error)}. Run: ${command}`,
+        `The search attributes of namespace ${namespace} cannot be created: ${messageOf(error)}. ${advice}`,
       );
     }
   } finally {

@@ -18,13 +18,7 @@ import {
 import { ApplicationFailure, NamespaceNotFoundError } from '@temporalio/common';
 import { messageOf } from '../contract/failures.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
-import {
-  GRPC,
-  grpcStatus,
-  searchAttributesCommand,
-  TemporalSetupError,
-  TemporalUnreachableError,
-} from '../temporal.js';
+import { GRPC, grpcStatus, searchAttributesAdvice, TemporalSetupError, TemporalUnreachableError } from '../temporal.js';
 import { bounded, pause, requireRunning, type WaitOptions } from './bounded.js';
 import { NoWorkerError } from './errors.js';
 
@@ -59,8 +53,8 @@ const isAbortedUpdate = (error: unknown): boolean =>
   grpcStatus(error)?.details.includes('unexpected workflow task failure') ?? false;
 
 async function setupError(client: Client, details: string): Promise<TemporalSetupError> {
-  const command = await callTemporal(client, () => searchAttributesCommand(client)).catch(() => undefined);
-  return new TemporalSetupError(details, command ? `Run: ${command}` : 'Check permissions and set-up of the namespace');
+  const advice = await callTemporal(client, () => searchAttributesAdvice(client)).catch(() => undefined);
+  return new TemporalSetupError(details, advice ?? 'Check permissions and set-up of the namespace');
 }
 
 function unreachable(client: Client, reason: string, unanswered?: string): TemporalUnreachableError {

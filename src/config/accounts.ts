@@ -8,7 +8,7 @@ import type { Env, Problems } from './env.js';
 import * as format from './formats.js';
 import { type RouteConfig, readTls } from './route.js';
 import { Secret } from './secret.js';
-import { parseJson, readSecretFile, readSettingsFile } from './secret-files.js';
+import { parseJson, readSecretFile, readSettingsFile, UNREADABLE } from './secret-files.js';
 import { NAMES, type Settings, settingOf, sourceOf } from './settings.js';
 
 /** Fields of an account. `SETTINGS` has rows for those of the environment's account. */
@@ -74,7 +74,7 @@ function secretOfEntry(account: string, entry: AccountEntry, key: 'apiKey' | 'ap
   const place = `${account}.${key} ${isInFile ? '(file) ' : ''}`;
   const refuse = (reason: string) => problems.add(FILE, reason);
   const value = isInFile ? readSecretFile(path, problems, FILE, place) : text;
-  const problem = value === undefined ? 'cannot be read' : format.secretProblem(value);
+  const problem = value === undefined ? UNREADABLE : format.secretProblem(value);
   if (isInFile && text !== undefined) refuse(`${account}.${key} is given twice: leave out ${key} or ${key}File`);
   else if (!isInFile && text === undefined) refuse(`${place}is required (or ${account}.${key}File)`);
   else if (problem) refuse(place + problem);

@@ -5,7 +5,7 @@ import { keyIdOf } from '../contract/signed-together.js';
 import { ConfigError, type Env, type Problems } from './env.js';
 import { readBy, unique } from './formats.js';
 import { IS_PUBLISHED, isPublished } from './published-keys.js';
-import { parseJson, readOpened } from './secret-files.js';
+import { parseJson, readOpened, UNREADABLE } from './secret-files.js';
 
 /** Person with one key at one account. */
 interface Approver {
@@ -102,7 +102,7 @@ export function loadApproverKey(given: string | undefined, env: Env = process.en
   if (path === undefined) return undefined;
   const refuse = (reason: string) => new ConfigError([`${given === undefined ? KEY_NAME : '--key'}: ${reason}`]);
   const file = readOpened(path);
-  if (!file) throw refuse('cannot be read');
+  if (!file) throw refuse(UNREADABLE);
   // A reader of this file could sign as its owner.
   if (file.stats.mode & 0o077) throw refuse('may be read by others than its owner: chmod 600');
   const key = privateKey(file.text);

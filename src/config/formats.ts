@@ -13,10 +13,17 @@ export const isLoopback = (hostname: string): boolean => /^(localhost|\[?::1\]?|
 /** A path that every server and proxy interprets in the same way. */
 const PLAIN_PATH = /^(\/[A-Za-z0-9._~-]+)*\/?$/;
 
+const IN_ASCII =
+  'must be in ASCII: write its host as node -p \'new URL("https://…").host\' shows it, such as xn--mnchen-3ya.example';
+
+/** Returns why a URL is not in the form in which programs send it. */
+export const asciiProblem = (url: string): string | undefined =>
+  /[^\p{ASCII}]/u.test(url) && URL.canParse(url) ? IN_ASCII : undefined;
+
 /** Returns why a URL may not be used. Plain http is for loopback only: it would expose payments. */
 export function urlProblem(text: string): string | undefined {
   // The parser drops blanks and line breaks silently, so they are found here.
-  if (/[^\x21-\x7e]/.test(text) || !URL.canParse(text)) return 'must be a URL';
+  if (/[^\x21-\x7e]/.test(text) || !URL.canParse(text)) return asciiProblem(text) ?? 'must be a URL';
   const url = new URL(text);
   if (url.username || url.password) return 'must not carry credentials';
   // Checked in the text, because a parsed URL hides an empty query or fragment.
@@ -114,11 +121,12 @@ const isPage = (text: string): boolean => {
   return `${origin}${pathname}`.startsWith(text);
 };
 
+const PAGE = 'must be the URL of the Temporal UI, such as https://temporal.example.com';
+
 /** Schema of the URL of a web page, without trailing slashes. */
-export const pageUrl = z
-  .string()
-  .refine(isPage, 'must be the URL of the Temporal UI, such as https://temporal.example.com')
-  .transform(withoutTrailingSlash);
+export const pageUrl = checkedBy((text) => (isPage(text) ? undefined : (asciiProblem(text) ?? PAGE))).transform(
+  withoutTrailingSlash,
+);
 
 /** Schema of a base URL, without trailing slashes. */
 export const baseUrl = checkedBy(urlProblem).transform(withoutTrailingSlash);

@@ -4,7 +4,7 @@ import { EVENT_KINDS, type EventKind } from '../contract/events.js';
 import { ACCOUNT_FORMAT, RECEIVER_FORMAT } from '../contract/names.js';
 import { isPrivateAddress, literalAddressOf } from '../validation/private-addresses.js';
 import type { Problems } from './env.js';
-import { checkedBy, isPredictable, TOO_EASY, unique } from './formats.js';
+import { asciiProblem, checkedBy, isPredictable, TOO_EASY, unique } from './formats.js';
 import { Secret } from './secret.js';
 import { parseJson, readSettingsFile } from './secret-files.js';
 
@@ -31,7 +31,8 @@ const secretProblem = (secret: string): string | undefined => {
 };
 
 function urlProblem(text: string): string | undefined {
-  if (/[^\x21-\x7e]|#/.test(text) || !URL.canParse(text)) return 'must be a URL without a fragment';
+  if (/[^\x21-\x7e]|#/.test(text) || !URL.canParse(text))
+    return asciiProblem(text) ?? 'must be a URL without a fragment';
   const { protocol, username, password } = new URL(text);
   if (username || password) return 'must not carry credentials';
   return /^https?:$/.test(protocol) ? undefined : 'must be an https URL';

@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls';
 import type { Problems } from './env.js';
 import { readBy } from './formats.js';
 import { Secret } from './secret.js';
-import { readSettingsFile } from './secret-files.js';
+import { readSettingsFile, UNREADABLE } from './secret-files.js';
 
 /** Route to an account's service; {} = direct, no client certificate, built-in authorities. */
 export interface RouteConfig {
@@ -34,7 +34,7 @@ export function readTls(files: TlsFiles, baseUrl: string, account: string, probl
     if (baseUrl.startsWith('http:'))
       refuse(field, 'needs an https URL of the service: without TLS it would do nothing');
     const place = { variable: 'PAYMENT_ACCOUNTS_FILE', what: `${account}.${field} ` };
-    return readSettingsFile(path, problems, place, holdsKey) ?? refuse(field, 'cannot be read');
+    return readSettingsFile(path, problems, place, holdsKey) ?? refuse(field, UNREADABLE);
   };
   const [ca, chain, key] = [read('caFile'), read('clientCertFile'), read('clientKeyFile')];
   if (ca !== undefined && !isCertificates(ca)) refuse('caFile', 'must hold certificates in PEM, and no key');

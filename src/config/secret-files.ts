@@ -18,12 +18,17 @@ function isOpen({ mode, uid }: Stats, isSecret: boolean): boolean {
   return (mode & (group | (isSecret ? OTHERS : 0o002))) !== 0;
 }
 
-/** Reads a file together with its rights; undefined if it cannot be read. */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Reason for refusing a file that `readOpened` does not read. */
+export const UNREADABLE = 'cannot be read as UTF-8 text';
+
+/** Reads a text file, without a byte order mark, and its rights; undefined if it is unreadable. */
 export function readOpened(path: string): { text: string; stats: Stats } | undefined {
   try {
     const file = openSync(path, 'r');
     try {
-      return { stats: fstatSync(file), text: readFileSync(file, 'utf8') };
+      return { stats: fstatSync(file), text: utf8.decode(readFileSync(file)) };
     } finally {
       closeSync(file);
     }
@@ -57,7 +62,7 @@ export function parseJson<S extends z.ZodType>(
   refuse: (reason: string) => void,
 ): z.output<S> | undefined {
   const { value, problem = undefined } =
-    text === undefined ? { value: undefined, problem: 'cannot be read' } : readJson(text);
+    text === undefined ? { value: undefined, problem: UNREADABLE } : readJson(text);
   // A duplicate name is a mistake, too: the later value would win.
   if (problem) return void refuse(problem);
   const { data, error } = schema.safeParse(value);

@@ -4,7 +4,7 @@ import { encryptionKeys } from './encryption-keys.js';
 import type { Env, Problems, Reader } from './env.js';
 import * as format from './formats.js';
 import { proxy } from './route.js';
-import { readSecretFile } from './secret-files.js';
+import { readSecretFile, UNREADABLE } from './secret-files.js';
 
 /** Setting, the source of its check, its row in docs/running.md and its part of `ready`. */
 interface Setting {
@@ -260,6 +260,6 @@ function textOf(env: Env, name: Variable, reader: Reader, problems: Problems): s
   const source = set.at(-1);
   if (source === undefined || source === name) return env[name] || undefined;
   const content = readSecretFile(env[source] ?? '', problems, source);
-  if (content === undefined) problems.add(source, 'cannot be read');
+  if (content === undefined) problems.add(source, UNREADABLE);
   return content;
 }

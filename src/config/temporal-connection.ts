@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { ConnectionOptions } from '@temporalio/client';
 import { type ClientConfigProfile, loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
 import type { Env, Problems } from './env.js';
-import { isLoopback } from './formats.js';
+import { asciiProblem, isLoopback } from './formats.js';
 import { refuseUncheckedCertificates } from './runtime.js';
 import { readSettingsFile } from './secret-files.js';
 
@@ -23,7 +23,8 @@ export function readTemporalTarget(env: Env, problems: Problems): TemporalTarget
   checkSettings(env, problems);
   const { connectionOptions, namespace = 'default', tls } = connectConfig(env, problems);
   const address = connectionOptions.address ?? DEFAULT_ADDRESS;
-  if (MORE_THAN_HOST.test(address)) problems.add('TEMPORAL_ADDRESS', HOST_ONLY);
+  const problem = MORE_THAN_HOST.test(address) ? HOST_ONLY : asciiProblem(`https://${address}`);
+  if (problem) problems.add('TEMPORAL_ADDRESS', problem);
   else checkProtection(env, address, Boolean(connectionOptions.tls), problems);
   if (tls?.clientKey && 'path' in tls.clientKey) {
     readSettingsFile(tls.clientKey.path, problems, { variable: 'TEMPORAL_TLS_CLIENT_KEY_PATH' });

@@ -167,16 +167,23 @@ async function clockFindings({ shown }: Asked): Promise<readonly Finding[]> {
   });
 }
 
-/** Finds misspelt currencies among the caps, which leave the intended currency without a cap. */
-async function capFindings({ config: { caps }, shown }: Asked): Promise<readonly Finding[]> {
+/** Finds misspelt currencies of limits, which leave the intended currency without a limit. */
+async function capFindings({ config: { caps, policies }, shown }: Asked): Promise<readonly Finding[]> {
   const accounts = await shown;
   const read = balancesOf(accounts);
-  if (!caps || read.length < accounts.size) return [];
+  if (read.length < accounts.size) return [];
   const known = new Set(read.flatMap(([, balances]) => Object.keys(balances)));
-  const unknown = [...caps.keys()].filter((currency) => !known.has(currency));
-  if (unknown.length === 0) return [];
-  const text = `PAYMENT_ORDER_CAPS names ${unknown.join(', ')}, which no account has among its balances. If that is misspelt, the currency that was meant has no cap: correct it`;
-  return [{ check: 'caps', level: 'warning', text }];
+  const rules = [...(policies?.values() ?? [])].flatMap((policy) => policy.rules);
+  const named = {
+    PAYMENT_ORDER_CAPS: [...(caps?.keys() ?? [])],
+    POLICY_FILE: rules.flatMap((rule) => ('currency' in rule ? rule.currency : [])),
+  };
+  return Object.entries(named).flatMap(([variable, currencies]): Finding[] => {
+    const unknown = [...new Set(currencies)].filter((currency) => !known.has(currency));
+    if (unknown.length === 0) return [];
+    const text = `${variable} names ${unknown.join(', ')}, which no account has among its balances. If that is misspelt, the currency that was meant has no limit: correct it`;
+    return [{ check: 'caps', level: 'warning', text }];
+  });
 }
 
 /** Finds canaries that the service would refuse, and says what no canary proves. */

@@ -4,7 +4,7 @@ import type { WorkerConfig } from '../config.js';
 import { accountStopWorkflowId } from '../contract/names.js';
 import { seenQueue } from '../temporal/pollers.js';
 import { differingVariables, type Protections, publishedBy, publishedFor } from '../temporal/published.js';
-import { atServer, GRPC, grpcStatus, searchAttributesCommand } from '../temporal.js';
+import { atServer, GRPC, grpcStatus, searchAttributesAdvice } from '../temporal.js';
 import { advisoriesOn, FLOOR, isBelow } from './advisories.js';
 import type { Asked, Finding } from './findings.js';
 
@@ -38,10 +38,10 @@ export async function retentionFindings(client: Client): Promise<readonly Findin
 
 /** Finds missing or wrong search attributes, which stop every order. */
 export async function attributeFindings(client: Client): Promise<readonly Finding[]> {
-  const command = await searchAttributesCommand(client).catch(unlessNoNamespace);
-  if (!command) return [];
+  const advice = await searchAttributesAdvice(client).catch(unlessNoNamespace);
+  if (!advice) return [];
   const { namespace } = client.options;
-  const text = `Temporal namespace ${namespace} lacks search attributes of the right type. Run: ${command}`;
+  const text = `Temporal namespace ${namespace} lacks search attributes of the right type. ${advice}`;
   return [{ check: 'search-attributes', level: 'error', text, refuses: true }];
 }
 

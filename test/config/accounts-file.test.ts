@@ -58,7 +58,7 @@ describe('PAYMENT_ACCOUNTS_FILE', () => {
     [
       'a key file that is missing',
       { eu: { ...ENTRY, apiKey: undefined, apiKeyFile: '/zz' } },
-      'eu.apiKey (file) cannot be read',
+      'eu.apiKey (file) cannot be read as UTF-8 text',
     ],
     ['an empty key', { eu: { ...ENTRY, apiKey: '' } }, 'eu.apiKey must not be empty'],
     ['a key of two lines', { eu: { ...ENTRY, apiKey: 'zz\nzz' } }, /^eu\.apiKey must not contain blanks/],
@@ -116,7 +116,7 @@ describe('PAYMENT_ACCOUNTS_FILE', () => {
 
   test('a file that is missing is a mistake', () => {
     const given = problemsOf(loadWorkerConfig, { PAYMENT_ACCOUNTS_FILE: '/nowhere/zz' });
-    expect(given).toEqual(['PAYMENT_ACCOUNTS_FILE: cannot be read']);
+    expect(given).toEqual(['PAYMENT_ACCOUNTS_FILE: cannot be read as UTF-8 text']);
   });
 
   test('the mistakes of several accounts are told at once', () => {

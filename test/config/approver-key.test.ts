@@ -22,9 +22,13 @@ describe('the private key of a person', () => {
       expect(loadApproverKey(path, {})?.asymmetricKeyType).toBe('ed25519');
       expect(loadApproverKey(undefined, { APPROVER_KEY_FILE: path })?.type).toBe('private');
       expect(loadApproverKey(undefined, {})).toBeUndefined();
-      expect(() => loadApproverKey('/nowhere', { APPROVER_KEY_FILE: path })).toThrow('--key: cannot be read');
+      expect(() => loadApproverKey('/nowhere', { APPROVER_KEY_FILE: path })).toThrow(
+        '--key: cannot be read as UTF-8 text',
+      );
     });
-    expect(() => loadApproverKey(undefined, { APPROVER_KEY_FILE: '' })).toThrow('APPROVER_KEY_FILE: cannot be read');
+    expect(() => loadApproverKey(undefined, { APPROVER_KEY_FILE: '' })).toThrow(
+      'APPROVER_KEY_FILE: cannot be read as UTF-8 text',
+    );
   });
 
   test('is refused where others may read it', () => {

@@ -125,6 +125,6 @@ describe('APPROVERS_FILE', () => {
   test('set but empty, or naming no file, is refused', () => {
     const found = (path: string) => problemsOf(loadWorkerConfig, { ...WORKER_ENV, APPROVERS_FILE: path });
     expect(found('')).toEqual(['APPROVERS_FILE: is set but empty: give it a value, or unset it']);
-    expect(found('/nowhere/zz')).toEqual(['APPROVERS_FILE: cannot be read']);
+    expect(found('/nowhere/zz')).toEqual(['APPROVERS_FILE: cannot be read as UTF-8 text']);
   });
 });

@@ -21,7 +21,7 @@ export const ENCRYPTION_KEY = createHash('sha256').update('a').digest('base64');
 export const OTHER_ENCRYPTION_KEY = createHash('sha256').update('b').digest('base64');
 
 /** Writes a file that only its owner may read and that is gone after the test; returns its path. */
-export function tempFile(content: string): string {
+export function tempFile(content: string | Uint8Array): string {
   const path = join(newFolder(), 'file');
   writeFileSync(path, content, { mode: 0o600 });
   return path;

@@ -80,6 +80,11 @@ describe('the codec endpoint', () => {
   );
 });
 
+test('the address of a page must be in ASCII, as browsers send it', () => {
+  const env = { PAYLOAD_ENCRYPTION_KEYS: `a:${KEY}`, TEMPORAL_UI_URL: 'https://b\u00fcro.example' };
+  expect(problemsOf(loadCodecConfig, env)).toEqual([expect.stringContaining('TEMPORAL_UI_URL: must be in ASCII')]);
+});
+
 describe('PAYLOAD_ENCRYPTION', () => {
   const KEYS = { PAYLOAD_ENCRYPTION_KEYS: `a:${KEY}` };
 

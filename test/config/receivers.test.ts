@@ -49,6 +49,7 @@ describe('EVENTS_FILE', () => {
       '[0].secrets[0]: must not be easy',
     ],
     ['an unknown kind', [{ ...ERP, kinds: ['order.paid'] }], '[0].kinds[0]: '],
+    ['a host that is not ASCII', [{ ...ERP, url: 'https://erp-b\u00fcro.example/' }], '[0].url: must be in ASCII'],
     ['plain http', [{ ...ERP, url: 'http://erp.example/' }], '[0].url: must be https'],
     ['another protocol', [{ ...ERP, url: 'ftp://erp.example/' }], '[0].url: must be an https URL'],
     ['a password in the URL', [{ ...ERP, url: 'https://u:p4ss@erp.example/' }], '[0].url: must not carry credentials'],
@@ -66,7 +67,7 @@ describe('EVENTS_FILE', () => {
     chmodSync(path, 0o644);
     expect(problemsOf(loadWorkerConfig, { ...WORKER_ENV, EVENTS_FILE: path }).join()).toContain('chmod 600');
     expect(problemsOf(loadWorkerConfig, { ...WORKER_ENV, EVENTS_FILE: `${path}-gone` })).toEqual([
-      'EVENTS_FILE: cannot be read',
+      'EVENTS_FILE: cannot be read as UTF-8 text',
     ]);
   });
 });

@@ -78,7 +78,7 @@ describe('certificates', () => {
     [
       'files that are not there',
       () => ({ clientCertFile: '/zz/c', clientKeyFile: '/zz/k', caFile: '/zz/a' }),
-      ['caFile', 'clientCertFile', 'clientKeyFile'].map((name) => `${FIELD}${name} cannot be read`),
+      ['caFile', 'clientCertFile', 'clientKeyFile'].map((name) => `${FIELD}${name} cannot be read as UTF-8 text`),
     ],
     ...(
       [
@@ -183,7 +183,9 @@ describe('PAYMENT_PROXY_URL', () => {
     expect(problems({ PAYMENT_PROXY_URL: 'http://p:1', PAYMENT_PROXY_URL_FILE: tempFile('http://p:1') })).toEqual([
       'PAYMENT_PROXY_URL: is given twice: unset PAYMENT_PROXY_URL or PAYMENT_PROXY_URL_FILE',
     ]);
-    expect(problems({ PAYMENT_PROXY_URL_FILE: '/zz' })).toEqual(['PAYMENT_PROXY_URL_FILE: cannot be read']);
+    expect(problems({ PAYMENT_PROXY_URL_FILE: '/zz' })).toEqual([
+      'PAYMENT_PROXY_URL_FILE: cannot be read as UTF-8 text',
+    ]);
     expect(problems({ PAYMENT_PROXY_URL_FILE: tempFile('') })).toEqual([`PAYMENT_PROXY_URL_FILE: ${FORM}`]);
     expect(problems({ PAYMENT_PROXY_URL_FILE: readable(tempFile('http://p:1')) })).toEqual([
       expect.stringMatching(READABLE),

@@ -105,6 +105,25 @@ describe('the _FILE variants', () => {
     expect(typeof read === 'string' ? read : read?.reveal()).toBe(value);
   });
 
+  test('a byte order mark, which some editors write, belongs to no secret and to no settings', () => {
+    const key = { PAYMENT_API_KEY: undefined, PAYMENT_API_KEY_FILE: tempFile('\uFEFFkey-from-file\n') };
+    expect(account(key)?.apiKey.reveal()).toBe('key-from-file');
+    const rules = { accounts: { default: [{ rule: 'sum', per: 'day', currency: 'usd', max: '1', breach: 'park' }] } };
+    expect(problems({ POLICY_FILE: tempFile(`\uFEFF${JSON.stringify(rules)}`) })).toEqual([]);
+  });
+
+  test.for<[string, Uint8Array]>([
+    ['UTF-16, as some shells write it', Buffer.from('\uFEFFkey-from-file', 'utf16le')],
+    ['Latin-1', Buffer.from('{"schl\u00fcssel": "zz"}', 'latin1')],
+  ])('a file in %s is refused by its encoding', ([, bytes]) => {
+    const path = tempFile(bytes);
+    const unreadable = 'cannot be read as UTF-8 text';
+    expect(problems({ PAYMENT_API_KEY: undefined, PAYMENT_API_KEY_FILE: path })).toEqual([
+      `PAYMENT_API_KEY_FILE: ${unreadable}`,
+    ]);
+    expect(problems({ POLICY_FILE: path })).toEqual([`POLICY_FILE: ${unreadable}`]);
+  });
+
   test.for(Object.keys(WORKER_ENV))('%s and %s_FILE together are a mistake', (name) => {
     const given = problems({ [`${name}_FILE`]: tempFile('https://a.example') });
     expect(given).toContain(`${name}: is given twice: unset ${name} or ${name}_FILE`);
@@ -112,7 +131,7 @@ describe('the _FILE variants', () => {
 
   test.for(Object.keys(WORKER_ENV))('a missing file is named by %s_FILE', (name) => {
     const given = problems({ [name]: undefined, [`${name}_FILE`]: '/nowhere/secret-path' });
-    expect(given).toEqual([`${name}_FILE: cannot be read`]);
+    expect(given).toEqual([`${name}_FILE: cannot be read as UTF-8 text`]);
   });
 
   test.for([
@@ -125,6 +144,8 @@ describe('the _FILE variants', () => {
 });
 
 const NOT_HTTPS = 'must be https (plain http is allowed to a loopback address only)';
+const IN_ASCII =
+  'must be in ASCII: write its host as node -p \'new URL("https://…").host\' shows it, such as xn--mnchen-3ya.example';
 const RESTORED_AT = 'must be a time that has passed, with its zone, such as 2026-01-31T09:30:00Z';
 const DURATION = 'must be a duration above 0 such as 250ms, 5s, 10m, 6h or 1d';
 const STATUSES = 'must be a status from 401 to 499, but 408 and 409: behind the others a create may have been executed';
@@ -146,6 +167,8 @@ const MISTAKES: [string, string | undefined, string][] = [
   ['PAYMENT_BASE_URL', 'pay.zzexample', 'must be a URL'],
   ['PAYMENT_BASE_URL', 'https://pay.zzexample\n', 'must be a URL'],
   ['PAYMENT_BASE_URL', ' https://pay.zzexample', 'must be a URL'],
+  ['PAYMENT_BASE_URL', 'https://zz-z\u00e4hlung.example', IN_ASCII],
+  ['PAYMENT_BASE_URL', 'https://pay.zzexample\u200b', IN_ASCII],
   ['PAYMENT_BASE_URL', 'http://pay.zzexample', NOT_HTTPS],
   ['PAYMENT_BASE_URL', 'http://127.0.0.1.zzexample', NOT_HTTPS],
   ['PAYMENT_BASE_URL', 'http://10.0.0.1', NOT_HTTPS],
@@ -220,6 +243,7 @@ describe('a mistake is one line that names the variable and not the value', () =
     ['http://hooks.zzexample', NOT_HTTPS],
     ['https://zzuser@hooks.example', 'must not carry credentials'],
     ['hooks', 'must be a URL'],
+    ['https://h\u00f6oks.zzexample', IN_ASCII],
   ] as const)('CALLBACK_BASE_URL = %s', ([url, reason]) => {
     const given = problems({ CALLBACK_BASE_URL: url, CALLBACK_TOKEN_KEY: TOKEN_KEY });
     expect(given).toEqual([`CALLBACK_BASE_URL: ${reason}`]);

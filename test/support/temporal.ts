@@ -100,7 +100,7 @@ function connectionOptions() {
 }
 
 /** Until the server's caches know a new namespace it answers NOT_FOUND. */
-async function retryUntilUsable(attempt: () => Promise<unknown>): Promise<void> {
+export async function retryUntilUsable(attempt: () => Promise<unknown>): Promise<void> {
   const deadlineMs = Date.now() + USABLE_LIMIT_MS;
   for (;;) {
     try {

@@ -59,6 +59,11 @@ describe('a connection that somebody on the way could read or change', () => {
     ]);
   });
 
+  test('a host that is not ASCII is refused with its other form', () => {
+    const given = problems({ TEMPORAL_ADDRESS: 'b\u00fcro.example:7233', TEMPORAL_TLS: 'true' });
+    expect(given).toEqual([expect.stringContaining('TEMPORAL_ADDRESS: must be in ASCII')]);
+  });
+
   test.for([
     'temporal.example:7233',
     '10.0.0.1:7233',
