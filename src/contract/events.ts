@@ -81,3 +81,6 @@ export interface DeliverEventInput {
   receiver: string;
   event: OutgoingEvent;
 }
+
+/** Failure type of a delivery to a receiver that wants no more events (HTTP 410). */
+export const RECEIVER_GONE = 'ReceiverGone';

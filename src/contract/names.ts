@@ -21,6 +21,9 @@ export const BRAKE_PRIORITY = 1;
 /** Priority of batch rows, for which no caller waits. */
 export const BATCH_ROW_PRIORITY = 4;
 
+/** Name that requests to the service and to receivers of events carry. */
+export const USER_AGENT = 'payment-orders';
+
 /* Types of workflows that are not orders. */
 export const SERVICE_READ_WORKFLOW = 'serviceRead';
 export const BATCH_FILES_WORKFLOW = 'batchFiles';

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { got, type Request } from 'got';
 import { systemCodeOf } from '../contract/failures.js';
+import { USER_AGENT } from '../contract/names.js';
 import { openConnection, type Route } from './connection.js';
 import { NoAnswerError, NotSentError, PaymentServiceError } from './errors.js';
 import { MAX_BEGINNING_BYTES } from './excerpt.js';
@@ -52,7 +53,7 @@ const http = got.extend({
   http2: false,
   decompress: false,
   strictContentLength: true,
-  headers: { 'user-agent': undefined },
+  headers: { 'user-agent': USER_AGENT },
 });
 
 /** Sends a request once. Throws NotSentError, NoAnswerError, or the error of `beforeSend`. */

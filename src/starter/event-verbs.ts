@@ -8,12 +8,16 @@ import { listText, rowsText } from './text.js';
 /** Adds `event`: undelivered events, whether a receiver answers, and the feed of ended orders. */
 export function addEventVerbs(program: Command, { stdout, stderr }: StarterIo, verbs: Verbs): void {
   const event = program.command('event').description('events for your backends: list, send, test, feed');
-  const list = event.command('list').description('deliveries with undelivered events');
+  const list = event.command('list').description('events that receivers refuse, and why');
   verbs.add(list, async (connect, { account }: CommonOptions) => {
-    const deliveries = await listUndelivered((await connect()).client, account);
-    const rows = deliveries.map((one) => ({ ...one, since: one.since?.toISOString() }));
-    const text = rows.length > 0 ? rowsText(['id', 'account', 'since'], rows, stdout.columns) : 'all is delivered';
-    return { exitCode: EXIT.done, json: { deliveries: rows }, text };
+    const listed = await listUndelivered((await connect()).client, account);
+    const deliveries = listed.map((one) => ({ ...one, since: one.since?.toISOString() }));
+    const rows = deliveries.flatMap(({ refused, ...one }) =>
+      (refused.length > 0 ? refused : [{}]).map((now) => ({ ...one, ...now })),
+    );
+    const columns = ['receiver', 'failure', 'attempts', 'account', 'since', 'id'];
+    const text = rows.length > 0 ? rowsText(columns, rows, stdout.columns) : 'no receiver refuses events';
+    return { exitCode: EXIT.done, json: { deliveries }, text };
   });
   const feed = event.command('feed').description('orders that ended, one page, then the cursor for the next call');
   feed.option('--after <cursor>', 'cursor of the call before; without it from the oldest end');

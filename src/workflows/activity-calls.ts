@@ -77,11 +77,11 @@ export const wholeAccount: ActivityOptions = {
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 };
 
-/** Delivers one event, on a queue of its receiver. Repeated without history, for three days. */
-export const delivering = (receiver: string, summary: string): ActivityOptions => ({
+/** Delivers one event, on a queue of its receiver. Repeated without history within the limit. */
+export const delivering = (receiver: string, summary: string, limit: '1h' | '71h'): ActivityOptions => ({
   taskQueue: eventsTaskQueue(receiver),
   startToCloseTimeout: '30s',
-  scheduleToCloseTimeout: '3 days',
+  scheduleToCloseTimeout: limit,
   retry: { initialInterval: '5s', backoffCoefficient: 2, maximumInterval: '1h' },
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   summary,

@@ -1,18 +1,20 @@
 import {
   ActivityFailure,
+  CancellationScope,
   condition,
   defineSignal,
   isCancellation,
   metricMeter,
   proxyActivities,
   setHandler,
+  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { type EventKind, type EventsInput, type OutgoingEvent, wants } from '../contract/events.js';
+import { type EventKind, type EventsInput, type OutgoingEvent, RECEIVER_GONE, wants } from '../contract/events.js';
 import { EVENTS_SIGNAL, SEND_EVENTS_SIGNAL, searchAttribute } from '../contract/names.js';
-import { delivering } from './activity-calls.js';
-import { attentionAttributes, show } from './show.js';
+import { delivering, failureOf } from './activity-calls.js';
+import { attentionAttributes, literal, show } from './show.js';
 
 /** Events for one receiver, in their order. */
 interface Chain {
@@ -20,6 +22,12 @@ interface Chain {
   waiting: OutgoingEvent[];
   undelivered: OutgoingEvent[];
   isSending: boolean;
+  /** The receiver wants no more events. Only a person sends again. */
+  isGone: boolean;
+  /** Event that was refused for an hour. It is still sent, and `sendNow` does not wait. */
+  refused?: { event: OutgoingEvent; sendNow: () => void } | undefined;
+  /** Why the newest event was not delivered. */
+  why?: string;
 }
 
 /** Delivers the events of one workflow, to each receiver by itself. Ends once all are delivered. */
@@ -30,7 +38,13 @@ export async function deliverEvents(input?: EventsInput): Promise<void> {
     isEnded ||= listOf(more?.events).some(({ type }) => LAST.includes(type));
     for (const receiver of listOf(more?.receivers)) {
       const { name } = receiver;
-      const chain = chains.get(name) ?? { receiver: name, waiting: [], undelivered: [], isSending: false };
+      const chain = chains.get(name) ?? {
+        receiver: name,
+        waiting: [],
+        undelivered: [],
+        isSending: false,
+        isGone: false,
+      };
       chains.set(name, chain);
       chain.waiting.push(...listOf(more?.events).filter((event) => wants(receiver, event)));
       start(chain);
@@ -41,16 +55,19 @@ export async function deliverEvents(input?: EventsInput): Promise<void> {
       if (!isCancellation(error)) throw error;
     });
   };
-  const undelivered = () => [...chains.values()].filter((chain) => chain.undelivered.length > 0);
-  const shown = () => showUndelivered(undelivered());
+  const troubled = () => [...chains.values()].filter(({ undelivered, refused }) => refused ?? undelivered.length > 0);
+  const shown = () => showUndelivered(troubled());
   // Before the signals, which may have come before this first task.
   take(input);
   setHandler(defineSignal<[EventsInput?]>(EVENTS_SIGNAL), take, { description: 'More events of this workflow.' });
   setHandler(
     defineSignal(SEND_EVENTS_SIGNAL),
     () => {
-      for (const chain of undelivered()) {
-        chain.waiting.unshift(...chain.undelivered.splice(0));
+      for (const chain of troubled()) {
+        chain.isGone = false;
+        const current = chain.refused ? [chain.refused.event] : [];
+        chain.waiting.unshift(...chain.undelivered.splice(0), ...current);
+        chain.refused?.sendNow();
         start(chain);
       }
     },
@@ -79,10 +96,7 @@ async function sendAll(chain: Chain, shown: () => void): Promise<void> {
   const { receiver, waiting, undelivered } = chain;
   chain.isSending = true;
   for (let event = waiting.shift(); event; event = waiting.shift()) {
-    try {
-      await proxyActivities<Activities>(delivering(receiver, event.type)).deliverEvent({ receiver, event });
-    } catch (error) {
-      if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+    if (chain.isGone || !(await isDealtWith(chain, event, shown))) {
       undelivered.push(event);
       metricMeter
         .createCounter('payment_orders_events_undelivered_total', undefined, 'events that were not delivered in time')
@@ -94,13 +108,59 @@ async function sendAll(chain: Chain, shown: () => void): Promise<void> {
   shown();
 }
 
+/** Sends an event, and asks a person after an hour. Returns true if it is delivered, or will be sent anew. */
+async function isDealtWith(chain: Chain, event: OutgoingEvent, shown: () => void): Promise<boolean> {
+  const first = await send(chain, event, '1h');
+  if (!first) shown();
+  if (!first || first.isFinal) return !first;
+  const scope = new CancellationScope();
+  let isAnew = false;
+  const sendNow = (): void => {
+    isAnew = true;
+    chain.refused = undefined;
+    scope.cancel();
+  };
+  chain.refused = { event, sendNow };
+  shown();
+  try {
+    const later = await scope.run(async () => {
+      if (first.heldMs) await sleep(first.heldMs, { summary: 'Retry-After of the receiver' });
+      return send(chain, event, '71h');
+    });
+    chain.refused = undefined;
+    if (!later) shown();
+    return !later;
+  } catch (error) {
+    if (isAnew && isCancellation(error)) return true;
+    throw error;
+  }
+}
+
+/** Returns undefined for a delivered event. `isFinal`: another attempt changes nothing. */
+async function send(chain: Chain, event: OutgoingEvent, limit: '1h' | '71h') {
+  const { receiver } = chain;
+  try {
+    await proxyActivities<Activities>(delivering(receiver, event.type, limit)).deliverEvent({ receiver, event });
+    return undefined;
+  } catch (error) {
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+    const failure = failureOf(error);
+    chain.isGone = failure?.type === RECEIVER_GONE;
+    chain.why = failure?.message ?? 'no worker with this receiver has sent it';
+    return { isFinal: failure?.nonRetryable === true, heldMs: Number(failure?.nextRetryDelay ?? 0) };
+  }
+}
+
 /** Asks a person to look. A delivery without failures writes nothing. */
 function showUndelivered(chains: readonly Chain[]): void {
   if (chains.length === 0 && !workflowInfo().typedSearchAttributes.get(searchAttribute.needsAttention)) return;
-  const lines = chains.flatMap(({ receiver, undelivered }) =>
-    undelivered.map(({ id, type }) => `- \`${type}\` \`${id}\` to \`${receiver}\``),
-  );
+  const lines = chains.flatMap(({ receiver, undelivered, refused, waiting, why = '' }) => {
+    const next = refused ? ' It is tried for three days.' : '';
+    const all = [...undelivered, ...(refused ? [refused.event] : []), ...waiting];
+    const of = all.map(({ id, type }) => `- \`${type}\` \`${id}\` to \`${receiver}\``);
+    return [`\`${receiver}\` has not taken ${all.length}: ${literal(why)}.${next}`, '', ...of, ''];
+  });
   const todo = '**To do**: mend the receiver, then send the signal `send` (command line: `event send`).';
-  const details = chains.length > 0 ? ['**Undelivered events**', ...lines, '', todo].join('\n') : 'All is delivered.';
+  const details = chains.length > 0 ? ['**Undelivered events**', '', ...lines, todo].join('\n') : 'All is delivered.';
   show(details, attentionAttributes(chains.length > 0 ? 'event-undelivered' : undefined));
 }

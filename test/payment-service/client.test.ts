@@ -70,11 +70,12 @@ test('exactly the documented headers are sent, and what HTTP itself needs', asyn
     accept: 'application/json; charset=utf-8',
     'api-key': API_KEY,
     signature: SIGNATURE,
+    'user-agent': 'payment-orders',
     host: new URL(baseUrl).host,
     'content-length': String(request?.body.length),
     connection: 'close',
   });
-  expect(request?.headers).toHaveLength(7);
+  expect(request?.headers).toHaveLength(8);
 });
 
 test.each(['sha256', 'sha512'])('hmac-%s signs the very bytes that arrive', async (algorithm) => {

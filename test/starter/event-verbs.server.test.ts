@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
-import { deliveryWorkflowId, ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
+import { deliveryWorkflowId, ORDERS_TASK_QUEUE, searchAttribute } from '../../src/contract/names.js';
 import { startEventReceiver, status } from '../support/event-receiver.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
@@ -8,16 +8,20 @@ import { runStarterWith } from '../support/run-starter.js';
 
 let shop: Awaited<ReturnType<typeof startEventReceiver>>;
 let down: Awaited<ReturnType<typeof startEventReceiver>>;
+let gone: Awaited<ReturnType<typeof startEventReceiver>>;
 let lab: Lab;
 beforeAll(async () => {
   shop = await startEventReceiver('shop');
   down = await startEventReceiver('down', status(503));
-  lab = await openLab({ receivers: [{ ...shop.config, kinds: ['order.ended'] }, down.config], callbacks: false });
+  gone = await startEventReceiver('gone', status(410));
+  const receivers = [{ ...shop.config, kinds: ['order.ended' as const] }, down.config, gone.config];
+  lab = await openLab({ receivers, callbacks: false });
 });
 afterAll(async () => {
   await lab?.close();
   await shop?.close();
   await down?.close();
+  await gone?.close();
 });
 
 const starter = async (...args: string[]) => {
@@ -36,6 +40,7 @@ describe.concurrent('event test', () => {
 
   test.for([
     ['down', 'not delivered: HTTP 503'],
+    ['gone', 'not delivered: HTTP 410, so the receiver wants no more events'],
     ['shpo', 'no worker has the receiver shpo in its EVENTS_FILE'],
   ] as const)('says why %s got none', async ([name, problem]) => {
     expect(await starter('test', name)).toEqual({ code: 1, json: { receiver: name, delivered: false, problem } });
@@ -44,6 +49,46 @@ describe.concurrent('event test', () => {
   test('refuses what is no name', async () => {
     expect(await starter('test', 'https://shop.example')).toMatchObject({ code: 2 });
   });
+});
+
+/** Starts a delivery of three events to a receiver. */
+async function startDelivery(receiver: string, name: string): Promise<string> {
+  const workflowId = deliveryWorkflowId(`order:${name}:o-1`);
+  const event = (n: number) => ({
+    ...{ id: `run.${n}`, type: 'order.final', timestamp: new Date().toISOString() },
+    data: { account: name, sequence: n },
+  });
+  await lab.temporal.client.workflow.start('deliverEvents', {
+    ...{ workflowId, taskQueue: ORDERS_TASK_QUEUE },
+    args: [{ receivers: [{ name: receiver }], events: [event(1), event(2), event(3)] }],
+    typedSearchAttributes: [{ key: searchAttribute.account, value: name }],
+  });
+  return workflowId;
+}
+
+test('event list shows what a receiver refuses from the first refusal on, and why', async () => {
+  const id = await startDelivery('down', 'refusing');
+  const shown = async () => (await starter('list', '--account', 'refusing')).json.deliveries;
+  const refused = [{ receiver: 'down', attempts: expect.any(Number), failure: 'not delivered: HTTP 503' }];
+  await expect.poll(shown, { timeout: 60_000 }).toEqual([{ id, account: 'refusing', refused }]);
+  const connect = async () => new PaymentOrders(lab.temporal.client);
+  const { stdout } = await runStarterWith(connect, ['event', 'list', '--account', 'refusing']);
+  expect(stdout).toMatch(/down +not delivered: HTTP 503/);
+  await lab.temporal.client.workflow.getHandle(id).terminate();
+});
+
+test('410 ends the delivery to a receiver until a person acts, and hides no other receiver', async () => {
+  const id = await startDelivery('gone', 'over');
+  const since = async () => (await starter('list', '--account', 'over')).json.deliveries[0]?.since;
+  await expect.poll(since, { timeout: 60_000 }).toEqual(expect.any(String));
+  // The events behind it are not sent either.
+  const sent = () => gone.received.map(({ event }) => event).filter(({ type }) => type !== 'test');
+  expect(sent()).toHaveLength(1);
+  gone.answer = status(204);
+  expect(await starter('send', id)).toMatchObject({ code: 0 });
+  await expect
+    .poll(() => sent().map(({ id: one }) => one), { timeout: 60_000 })
+    .toEqual([...['run.1', 'run.1', 'run.2', 'run.3']]);
 });
 
 test('event list shows what was not delivered, and event send sends it again', async () => {

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import { eventHeaders, eventKeyOf } from '../../contract/event-signature.js';
-import type { DeliverEventInput } from '../../contract/events.js';
+import { type DeliverEventInput, RECEIVER_GONE } from '../../contract/events.js';
 import { outgoingEvent } from '../../shapes/event-schemas.js';
 import type { ActivityDeps } from '../deps.js';
 import { validInput } from '../failures.js';
@@ -22,9 +22,27 @@ export const deliverEventActivity = (deps: Pick<ActivityDeps, 'receivers'>) =>
     const headers = eventHeaders(id, body, keys, Date.now());
     const target = { url: new URL(receiver.url.reveal()), allowPrivate: receiver.allowPrivate === true };
     const answer = await post(target, headers, body);
-    if (typeof answer === 'number' && answer >= 200 && answer <= 299) return;
-    throw failed(typeof answer === 'number' ? `HTTP ${answer}` : answer);
+    if (typeof answer === 'string') throw failed(answer);
+    const { status, retryAfter } = answer;
+    if (status >= 200 && status <= 299) return;
+    const why = status === 410 ? 'HTTP 410, so the receiver wants no more events' : `HTTP ${status}`;
+    // A test shows its last attempt, and ends nothing.
+    if (status === 410 && event.type !== 'test')
+      throw ApplicationFailure.nonRetryable(`not delivered: ${why}`, RECEIVER_GONE);
+    throw failed(why, heldMs(retryAfter));
   };
 
-const failed = (why: string): ApplicationFailure =>
-  ApplicationFailure.create({ type: 'NotDelivered', message: `not delivered: ${why}` });
+/** A receiver cannot hold an event for longer than a day. */
+const MOST_HELD_MS = 86_400_000;
+
+/** Returns how long a Retry-After header holds the next attempt; undefined without a valid one. */
+function heldMs(header = ''): number | undefined {
+  const ms = /^\d+$/.test(header) ? 1_000 * Number(header) : Date.parse(header) - Date.now();
+  return ms > 0 ? Math.min(Math.ceil(ms), MOST_HELD_MS) : undefined;
+}
+
+const failed = (why: string, nextRetryDelay?: number): ApplicationFailure =>
+  ApplicationFailure.create({
+    ...{ type: 'NotDelivered', message: `not delivered: ${why}` },
+    ...(nextRetryDelay !== undefined && { nextRetryDelay }),
+  });

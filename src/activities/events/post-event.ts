@@ -2,6 +2,7 @@ import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { systemCodeOf } from '../../contract/failures.js';
+import { USER_AGENT } from '../../contract/names.js';
 import { isPrivateAddress, literalAddressOf } from '../../validation/private-addresses.js';
 import { createNameResolver } from './resolve-name.js';
 
@@ -15,6 +16,12 @@ const MAX_ANSWER_BYTES = 65_536;
 interface Target {
   url: URL;
   allowPrivate: boolean;
+}
+
+/** Answer to a POST. `retryAfter`: the header. */
+export interface PostAnswer {
+  status: number;
+  retryAfter?: string | undefined;
 }
 
 class AddressRefusedError extends Error {}
@@ -40,8 +47,8 @@ const lookupFor =
       (error) => callback(error, ''),
     );
 
-/** Sends one POST. Returns its status, or one word for why there is none; follows no redirect. */
-export function post(target: Target, headers: Record<string, string>, body: Buffer): Promise<number | string> {
+/** Sends one POST. Returns its answer, or one word for why there is none; follows no redirect. */
+export function post(target: Target, headers: Record<string, string>, body: Buffer): Promise<PostAnswer | string> {
   const { url } = target;
   const literal = literalAddressOf(url);
   if (literal && isRefused(target, literal)) return Promise.resolve(REFUSED);
@@ -49,7 +56,10 @@ export function post(target: Target, headers: Record<string, string>, body: Buff
   return new Promise((resolve) => {
     const options = {
       ...{ method: 'POST', agent: false, signal, lookup: lookupFor(target) },
-      headers: { ...headers, 'content-type': 'application/json', 'content-length': body.length },
+      headers: {
+        ...headers,
+        ...{ 'user-agent': USER_AGENT, 'content-type': 'application/json', 'content-length': body.length },
+      },
     };
     const sent =
       url.protocol === 'http:'
@@ -63,7 +73,7 @@ export function post(target: Target, headers: Record<string, string>, body: Buff
     });
     sent.once('upgrade', (_, socket) => {
       socket.destroy();
-      resolve(101);
+      resolve({ status: 101 });
     });
     sent.once('response', (response) => {
       let bytes = 0;
@@ -72,7 +82,7 @@ export function post(target: Target, headers: Record<string, string>, body: Buff
         bytes += chunk.length;
         if (bytes > MAX_ANSWER_BYTES) sent.destroy();
       });
-      resolve(response.statusCode ?? 0);
+      resolve({ status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] });
     });
     sent.end(body);
   });

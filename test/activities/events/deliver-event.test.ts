@@ -1,3 +1,4 @@
+import type { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, onTestFinished, test } from 'vitest';
@@ -35,7 +36,11 @@ test('one signed POST of the event, without its id in the body', async () => {
   await deliver(config);
   const { id, ...body } = EVENT;
   expect(received).toHaveLength(1);
-  expect(received[0]).toMatchObject({ event: EVENT, path: '/hooks', headers: { 'webhook-id': id } });
+  expect(received[0]).toMatchObject({
+    event: EVENT,
+    path: '/hooks',
+    headers: { 'webhook-id': id, 'user-agent': 'payment-orders' },
+  });
   expect(JSON.parse(received[0]?.body ?? '')).toEqual(body);
 });
 
@@ -51,7 +56,7 @@ test.for([200, 201, 299])('%i counts as delivered', async (code) => {
   await deliver(config);
 });
 
-test.for([301, 302, 307, 400, 410, 429, 500, 503])('%i does not, and nothing is sent elsewhere', async (code) => {
+test.for([301, 302, 307, 400, 429, 500, 503])('%i does not, and nothing is sent elsewhere', async (code) => {
   const other = await receiver();
   const { config, received } = await receiver(status(code, { location: `http://127.0.0.1:${other.port}/` }));
   await expect(deliver(config)).rejects.toMatchObject({
@@ -60,6 +65,34 @@ test.for([301, 302, 307, 400, 410, 429, 500, 503])('%i does not, and nothing is 
     nonRetryable: false,
   });
   expect([received.length, other.received.length]).toEqual([1, 0]);
+});
+
+const failureOf = (pending: Promise<unknown>): Promise<ApplicationFailure> =>
+  pending.then(
+    () => expect.fail('was delivered'),
+    (error) => error,
+  );
+
+test('410 ends the delivery to a receiver, which wants no more events', async () => {
+  const { config } = await receiver(status(410));
+  await expect(deliver(config)).rejects.toMatchObject({ type: 'ReceiverGone', nonRetryable: true });
+});
+
+test.for<[header: string, least: number, most: number]>([
+  ['120', 120_000, 120_000],
+  [new Date(Date.now() + 600_000).toUTCString(), 500_000, 600_000],
+  ['9999999', 86_400_000, 86_400_000],
+])('Retry-After %s holds the next attempt', async ([header, least, most]) => {
+  const { config } = await receiver(status(503, { 'retry-after': header }));
+  const { nextRetryDelay } = await failureOf(deliver(config));
+  expect(nextRetryDelay).toBeGreaterThanOrEqual(least);
+  expect(nextRetryDelay).toBeLessThanOrEqual(most);
+});
+
+test.for(['', '0', 'soon', '-5', new Date(0).toUTCString()])('Retry-After %j holds nothing', async (header) => {
+  const { config } = await receiver(status(429, { 'retry-after': header }));
+  const { type, nextRetryDelay } = await failureOf(deliver(config));
+  expect([type, nextRetryDelay ?? undefined]).toEqual(['NotDelivered', undefined]);
 });
 
 test.for<[what: string, answer: Answer, message: string]>([
