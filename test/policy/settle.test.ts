@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
-import { settlementOf, spentOf } from '../../src/activities/policy/settle.js';
-import { judge, openLedger, reserveOrder, settle } from '../../src/contract/policy/ledger.js';
-import type { Order } from '../../src/contract/service-objects.js';
+import { countListed } from '../../src/activities/policy/rebuild.js';
+import { settlementOf } from '../../src/activities/policy/settle.js';
+import { Secret } from '../../src/config.js';
+import { judge, openLedger, reserveOrder, type Spend, settle, totalOf } from '../../src/contract/policy/ledger.js';
+import type { Order, OrderListItem } from '../../src/contract/service-objects.js';
+
+const spentOf = (reserved: readonly Spend[], result: Parameters<typeof settlementOf>[2]) =>
+  settlementOf('a', reserved, result).spends;
 
 /** A final order of 100 usd for usdt, paid out. */
 const exchanged = (change: Partial<Order> = {}) =>
@@ -140,4 +145,125 @@ test.for(['constructor', '__proto__', 'toString'])('%s is a currency and an id a
   expect(ask('other')).toEqual([{ index: 0, total: '12' }]);
   settle(ledger, { orderId: name, spends: [] });
   expect(ask('other')).toEqual([]);
+});
+
+const DEPOSITED = { order_type: 'deposit_exchange_withdraw', currency_from: 'eur', strict_withdrawal_amount: true };
+
+test.for<[string, Order, readonly Spend[], [string, string][]]>([
+  [
+    'a deposit for an exact payout that the client overpaid',
+    paid({ ...DEPOSITED, expected_amount_to: '60', amount_to: '180.02' }),
+    [['usd', '60']],
+    [['usd', '180.02']],
+  ],
+  ['an exact payout at a better rate', exchanged({ amount_to: '105' }), [['usdt', '98']], [['usdt', '105']]],
+  [
+    'a part of more than the exact payout',
+    exchanged({ status: 'completed_partially', amount_to: '150' }),
+    [['usdt', '98']],
+    [['usdt', '150']],
+  ],
+  [
+    'an exchange that took more than its amount',
+    exchanged({ order_type: 'exchange', strict_withdrawal_amount: false, amount_from: '120' }),
+    [['usd', '100']],
+    [['usd', '120']],
+  ],
+  [
+    'a payout of more than its amount',
+    paid({ amount_from: '950', amount_to: '950' }),
+    [['usd', '900']],
+    [['usd', '950']],
+  ],
+  [
+    'more than what several payees were to get, which may be of any of them',
+    exchanged({ network_to: 'multiple_cards', amount_to: '108' }),
+    [
+      ['usdt', '98'],
+      ['usdt p', '48'],
+      ['usdt q', '50'],
+      ['# p', '1'],
+      ['# q', '1'],
+    ],
+    [
+      ['usdt', '108'],
+      ['usdt p', '58'],
+      ['usdt q', '60'],
+      ['# p', '1'],
+      ['# q', '1'],
+    ],
+  ],
+])('%s counts as what was paid', ([, order, reserved, counted]) => {
+  const { spends } = settlementOf('a', reserved, { outcome: order.status as 'completed', order });
+  expect(spends.filter(([key]) => reserved.some(([one]) => one === key))).toEqual(counted);
+});
+
+const NOTHING = { amount_from: null, amount_to: null, blockchain_withdrawal_hash: null } as const;
+
+test('an exchange that was not executed paid nothing out either', () => {
+  const order = exchanged({ status: 'error', ...NOTHING });
+  const remainder = [{ kind: 'unexchanged' as const, currency: 'usd', amount: '100' }];
+  const reserved = [
+    ['usd', '100'],
+    ['usdt', '98'],
+    ['usdt p', '98'],
+    ['# p', '1'],
+  ] as const;
+  expect(spentOf(reserved, { outcome: 'error', order, remainder })).toEqual([]);
+  expect(spentOf(reserved, { outcome: 'error', order, remainderUnknown: 'a doubt' })).toEqual(reserved);
+});
+
+const change = (currency: string, amount: string) =>
+  ({ currency, amount_change: amount }) as OrderListItem['balance_changes'][number];
+const listed = (order: Order, balance_changes: OrderListItem['balance_changes'] = []): OrderListItem => ({
+  ...order,
+  ...{ balance_changes, created_at: '1970-01-01T00:00:00Z', wallet_to: '4111111111111111', network_to: 'card' },
+});
+const KEY = new Secret('0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a6978');
+
+/** Reads sums of one order of the list: its totals, and the number of its payees. */
+function reread(item: OrderListItem) {
+  const ledger = openLedger();
+  countListed({ payeeKey: KEY }, ledger, item, 0);
+  const payees = Object.keys(ledger.sums).filter((key) => key.startsWith('# '));
+  return { usd: totalOf(ledger, 'usd', 0), usdt: totalOf(ledger, 'usdt', 0), payees: payees.length };
+}
+
+test.for<[string, OrderListItem, string, string, number]>([
+  ['ended in error', listed(paid({ status: 'error', ...NOTHING })), '0', '0', 0],
+  ['was canceled', listed(paid({ status: 'canceled', ...DEPOSITED, ...NOTHING })), '0', '0', 0],
+  ['was not exchanged', listed(exchanged({ status: 'error', ...NOTHING })), '0', '0', 0],
+  [
+    'was exchanged and not paid out',
+    listed(exchanged({ status: 'error', ...NOTHING, amount_from: '100' }), [
+      change('usd', '-100'),
+      change('usdt', '98'),
+    ]),
+    ...(['100', '0', 0] as const),
+  ],
+  [
+    'ended in error, although its balance changes show a payout',
+    listed(paid({ status: 'error', ...NOTHING }), [change('usd', '-500')]),
+    ...(['500', '0', 1] as const),
+  ],
+  [
+    'ended in error, although it shows the hash of a payout',
+    listed(paid({ status: 'error', ...NOTHING, blockchain_withdrawal_hash: 'h' })),
+    ...(['900', '0', 1] as const),
+  ],
+  [
+    'ended in error, but could not be read',
+    listed(paid({ status: 'error', ...NOTHING, unreadable: ['amount_to'] })),
+    ...(['900', '0', 1] as const),
+  ],
+  ['was overpaid', listed(paid({ ...DEPOSITED, expected_amount_to: '60', amount_to: '180.02' })), '180.02', '0', 1],
+  [
+    'is under way, and shows that nothing was paid yet',
+    listed(paid({ status: 'processing', amount_to: '0' })),
+    '900',
+    '0',
+    1,
+  ],
+])('an order that %s counts so in sums that are read again', ([, item, usd, usdt, payees]) => {
+  expect(reread(item)).toEqual({ usd, usdt, payees });
 });

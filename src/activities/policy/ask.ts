@@ -8,7 +8,8 @@ import {
 import type { RunInput } from '../../contract/order/input-and-result.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import { isOrderType, type OrderType } from '../../contract/order/types.js';
-import { type Breach, breachesOf, breachText, type Payout, spendsOf, testRules } from '../../contract/policy/rules.js';
+import type { Spend } from '../../contract/policy/ledger.js';
+import { type Breach, breachesOf, breachText, spendsOf, testRules } from '../../contract/policy/rules.js';
 import type { Order, Rates } from '../../contract/service-objects.js';
 import { digestOfJson } from '../../temporal/published.js';
 import type { Account, ActivityDeps } from '../deps.js';
@@ -17,7 +18,7 @@ import { notSent, notSentBecause } from '../order/create-attempt.js';
 import { type Attempted, capsFor, exceededCap } from '../order/limits.js';
 import { isOtherPolicy, protectionsIn } from '../protections.js';
 import { askedAmounts, isJudged, payoutOf } from './payout.js';
-import { shownPayees, shownPayout } from './settle.js';
+import { shownAs, shownPayees } from './settle.js';
 
 /** Order to judge. `approved`: rules that persons approved for it. */
 interface Judged {
@@ -49,11 +50,11 @@ async function countFound(
   { policies, policyDesk }: ActivityDeps,
   account: string,
   orderId: string,
-  payoutBy: (policy: Policy) => Payout,
+  spendsBy: (policy: Policy) => readonly Spend[],
 ): Promise<void> {
   const policy = policies?.get(account);
   if (!policy || !isCounting(policy)) return;
-  const spends = spendsOf(payoutBy(policy));
+  const spends = spendsBy(policy);
   const found = { orderId, spends, limits: [], reserve: true, isFound: true as const };
   if (spends.length > 0) await policyDesk?.ask(account, { ...found, ...keyOf(policy) });
 }
@@ -62,7 +63,7 @@ async function countFound(
 export async function countShown(deps: ActivityDeps, account: string, order: Order): Promise<void> {
   const { order_type: type, order_uuid: uuid } = order;
   if (isOrderType(type) && isJudged(type))
-    await countFound(deps, account, uuid, (policy) => shownPayout(policy, type, order));
+    await countFound(deps, account, uuid, (policy) => shownAs(policy, type, order).spends);
 }
 
 /** Counts an order that the service shows for a request. `other`: the order, if it differs. */
@@ -79,7 +80,7 @@ export async function countAdopted(
     const payout = payoutOf(policy, type, request, amounts);
     const asked = payout.payees.map(({ payee }) => payee);
     const others = other ? shownPayees(policy, other).filter(({ payee }) => !asked.includes(payee)) : [];
-    return { ...payout, payees: [...payout.payees, ...others] };
+    return spendsOf({ ...payout, payees: [...payout.payees, ...others] });
   });
 }
 

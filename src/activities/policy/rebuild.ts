@@ -4,7 +4,7 @@ import { readFirstInput } from '../../client/history.js';
 import type { Policy } from '../../config.js';
 import { searchAttribute } from '../../contract/names.js';
 import { windowOf } from '../../contract/order/activities.js';
-import { factsOf, isOrderType, orderTypeOf } from '../../contract/order/types.js';
+import { isOrderType, orderTypeOf } from '../../contract/order/types.js';
 import { type Ledger, openLedger, reserveOrder, settle } from '../../contract/policy/ledger.js';
 import { prune } from '../../contract/policy/prune.js';
 import { spendsOf } from '../../contract/policy/rules.js';
@@ -18,7 +18,7 @@ import { isOtherPolicy, protectionsIn } from '../protections.js';
 import { type OurRun, ourRuns } from '../reconcile/our-runs.js';
 import { keyOf } from './ask.js';
 import { askedAmounts, isJudged, payoutOf } from './payout.js';
-import { isUnpaid, MASKED, shownPayout } from './settle.js';
+import { isMasked, shownAs } from './settle.js';
 
 const COUNTED_MS = 31 * DAY_MS;
 /** Time in which Temporal's list and the service's list show what is new. */
@@ -81,21 +81,23 @@ async function takeListed(account: Account, policy: Partial<Policy>, ledger: Led
     for (const item of page.items) listed.set(item.order_uuid, item);
     isWhole &&= page.malformed.length === 0;
   }
-  for (const item of listed.values()) {
-    const type = item.order_type;
-    if (!isOrderType(type) || !isJudged(type)) continue;
-    // Two orders of one id both count.
-    const orderId = ledger.open[item.user_order_id] ? item.order_uuid : item.user_order_id;
-    const payout = shownPayout(policy, type, item);
-    const isLost = payout.payees.length === 0 && factsOf(type).paysOut && !isUnpaid(item);
-    if (policy.payeeKey && (isLost || MASKED.test(JSON.stringify([item.wallet_to, item.wallet_to_details]))))
-      Object.assign(ledger, { payeesLostUntilMs: nowMs, payoutsLostUntilMs: nowMs });
-    const spends = spendsOf(payout);
-    const atMs = Math.min(latestMs(item.created_at), nowMs);
-    reserveOrder(ledger, orderId, spends, atMs);
-    if (isFinal(item.status)) settle(ledger, { orderId, spends });
-  }
+  for (const item of listed.values()) countListed(policy, ledger, item, nowMs);
   return { listed: new Set([...listed.values()].map(({ user_order_id: id }) => id)), isWhole };
+}
+
+/** Counts an order as the list shows it. */
+export function countListed(policy: Partial<Policy>, ledger: Ledger, item: OrderListItem, nowMs: number): void {
+  const type = item.order_type;
+  if (!isOrderType(type) || !isJudged(type)) return;
+  // Two orders of one id both count.
+  const orderId = ledger.open[item.user_order_id] ? item.order_uuid : item.user_order_id;
+  const counted = { ...shownAs(policy, type, item), orderId };
+  const isPaid = counted.spends.some(([key]) => key === item.currency_to);
+  const isLost = !counted.spends.some(([key]) => key.startsWith('# ')) || isMasked(item);
+  if (policy.payeeKey && isPaid && isLost)
+    Object.assign(ledger, { payeesLostUntilMs: nowMs, payoutsLostUntilMs: nowMs });
+  reserveOrder(ledger, orderId, counted.spends, Math.min(latestMs(item.created_at), nowMs));
+  if (isFinal(item.status)) settle(ledger, counted);
 }
 
 /** Returns the latest time that a date may mean: the service's clock may be 12 h behind UTC. */

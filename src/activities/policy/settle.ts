@@ -2,7 +2,7 @@ import { getClient } from '@temporalio/activity';
 import { OrderHandle } from '../../client/order-handle.js';
 import { readStanding } from '../../client/standing.js';
 import type { Policy } from '../../config.js';
-import { type Amount, decimal, sum, toAmount } from '../../contract/money.js';
+import { type Amount, decimal, decimalOrZero, sum, toAmount } from '../../contract/money.js';
 import { orderWorkflowId } from '../../contract/names.js';
 import { requestOfOrder } from '../../contract/order/followers.js';
 import type { OrderResult } from '../../contract/order/input-and-result.js';
@@ -10,7 +10,7 @@ import { factsOf, isOrderType, type OrderType } from '../../contract/order/types
 import type { Settlement, Spend } from '../../contract/policy/ledger.js';
 import type { SettleAnswer, SettleInput } from '../../contract/policy/messages.js';
 import { type Payout, spendsOf } from '../../contract/policy/rules.js';
-import { isFinal, type Order } from '../../contract/service-objects.js';
+import { type BalanceChange, isFinal, type Order, type OrderListItem } from '../../contract/service-objects.js';
 import type { ActivityDeps } from '../deps.js';
 import { mapInOrder } from '../paced-reads.js';
 import { payoutOf } from './payout.js';
@@ -62,83 +62,109 @@ function ofShownPayees(policy: Partial<Policy>, reserved: readonly Spend[], { or
 
 /** Returns the payees that an order shows; [] if it shows none in full. */
 export function shownPayees(policy: Partial<Policy>, order: Order): Payout['payees'] {
-  const isMasked = MASKED.test(JSON.stringify([order.wallet_to, order.wallet_to_details]));
-  return isMasked || !isOrderType(order.order_type) ? [] : shownPayout(policy, order.order_type, order).payees;
+  return isMasked(order) || !isOrderType(order.order_type) ? [] : shownPayout(policy, order.order_type, order).payees;
 }
 
 type Side = 'from' | 'to';
-type Result = Pick<OrderResult, 'outcome' | 'order' | 'remainder' | 'remainderUnknown' | 'compensation'>;
+/** End of an order. `changes`: its balance changes, if they were read. */
+type Result = Pick<OrderResult, 'outcome' | 'order' | 'remainder' | 'remainderUnknown' | 'compensation'> & {
+  changes?: readonly BalanceChange[];
+};
 
 const isGiven = ({ currency_from: from, currency_to: to, strict_withdrawal_amount: strict }: Order, side: Side) =>
   from === to || (side === 'to') === strict;
 
-/** Returns what a final order executed; null if that is unknown, or all that it was asked for. */
-function executedOn(order: Order, side: Side): Amount | null {
-  const { status, amount_from: from, amount_to: to, currency_from: taken, currency_to: paid } = order;
-  if (status === 'completed' && isGiven(order, side)) return null;
-  if (taken !== paid) return order[`amount_${side}`];
-  // The client may pay a commission out of what was taken.
-  return to !== null && from !== null && !isNone(to) && decimal(from).gt(to) ? from : to;
-}
-
-/** Returns what an order counts from its end on, and whether it may have paid nothing. */
-export function settlementOf(orderId: string, reserved: readonly Spend[], result: Result): Settlement {
+/**
+ * Returns what a final order executed on a side: of the amount that it named, all at least if it
+ * completed. null: unknown.
+ */
+function executedOn(result: Result, side: Side, asked: Amount): Amount | null {
   const { outcome, order } = result;
-  const paid = executedOn(order, 'to') ?? withoutRemainder(reserved, result, 'to');
-  const mayBeUnpaid = outcome !== 'completed' && paid === null;
-  return { orderId, spends: spentOf(reserved, result), ...(mayBeUnpaid && { mayBeUnpaid }) };
+  if (outcome !== 'completed') return shownOn(order, side, asked) ?? movedOn(result, side);
+  const shown = shownOn(order, side, asked);
+  return isGiven(order, side) ? larger(shown ?? asked, asked) : shown;
 }
 
-/** Wallet that the service shows in part. */
-export const MASKED = /[*•…]/;
+/** Returns the figure that an order shows for a side. */
+function shownOn(order: Order, side: Side, asked: Amount): Amount | null {
+  const { order_type: type, amount_from: from, amount_to: to, currency_from: taken, currency_to: paid } = order;
+  if (taken !== paid) return order[`amount_${side}`];
+  // The client may pay a commission out of what was asked for. Another one is taken beside it.
+  const isBeside = decimal(order.expected_amount_from).gt(asked);
+  const isDeposited = isOrderType(type) && factsOf(type).startsWithDeposit;
+  return from === null || to === null || isNone(to) || isBeside || isDeposited ? to : larger(from, to);
+}
+
+/** Returns what an order without a figure moved; null if that is unknown. */
+function movedOn({ order, changes, remainder, remainderUnknown, compensation }: Result, side: Side): Amount | null {
+  // What is left is known only if the figures fit the balance changes, so a missing one is none.
+  if (!changes) return (remainder || compensation) && !remainderUnknown ? '0' : null;
+  const { status, blockchain_withdrawal_hash: hash, unreadable = [] } = order;
+  const own = changes.filter(({ currency }) => currency === order[`currency_${side}`]);
+  const taken = sum(own.map(({ amount_change: change }) => decimal(change)).filter((change) => change.lt(0))).abs();
+  if (unreadable.length > 0 || (taken.eq(0) && (hash !== null || !NOT_EXECUTED.includes(status)))) return null;
+  return toAmount(taken);
+}
+
 const NOT_EXECUTED: readonly string[] = ['canceled', 'error'];
 
-export const isUnpaid = ({ amount_to: paid, status }: Order): boolean =>
-  paid === null ? NOT_EXECUTED.includes(status) : Number(paid) === 0;
+/** What an order counts for. `mayBeUnpaid`: its paid amount is unknown. */
+type Counted = Settlement & Required<Pick<Settlement, 'spends'>>;
 
-/** Returns the payout that an order shows: executed amounts or, while it is open, expected ones. */
-export function shownPayout(policy: Partial<Policy>, type: OrderType, order: Order): Payout {
-  const { wallet_to: wallet, wallet_memo_to: wallet_memo, wallet_to_details: wallet_details } = order;
-  const asked = type === 'withdraw' && { amount: order.expected_amount_to };
-  const request = { ...requestOfOrder(type, order), ...asked, wallet, wallet_memo, wallet_details };
-  const amount = (side: 'from' | 'to', expected: Amount) =>
-    (isFinal(order.status) ? executedOn(order, side) : null) ?? expected;
-  const from = amount('from', order.expected_amount_from);
-  const to = factsOf(type).exchanges ? amount('to', order.expected_amount_to) : from;
-  const payout = payoutOf(policy, type, request as never, { from, to });
-  const isBankHidden = order.network_to === 'bank' && !Object(wallet_details).bank_code;
-  return isUnpaid(order) || isBankHidden ? { ...payout, payees: [] } : payout;
-}
-
-/** Returns what was executed of a reservation, by the figures that the service shows. */
-export function spentOf(reserved: readonly Spend[], result: Result): Spend[] {
+/** Returns what an order counts for from its end on. */
+export function settlementOf(orderId: string, reserved: readonly Spend[], result: Result): Counted {
   const { outcome, order } = result;
-  const shown = (side: Side): Amount | null => {
-    const isAll = outcome === 'completed' && isGiven(order, side);
-    return isAll ? null : (executedOn(order, side) ?? withoutRemainder(reserved, result, side));
-  };
-  const isUnpaid = isNone(shown('to'));
+  const all = [...reserved, ...notEstimated(reserved, order)];
   const payees = reserved.filter(([key]) => key.startsWith('# ')).length;
-  return [...reserved, ...notEstimated(reserved, order)].flatMap(([key, amount]): Spend[] => {
+  const [, reservedTo = '0'] = all.find(([key]) => key === order.currency_to) ?? [];
+  const paid = executedOn(result, 'to', askedOn(order, 'to', reservedTo));
+  const cards = all.filter(([key]) => key.startsWith(`${order.currency_to} `));
+  const beyond = decimalOrZero(paid).minus(sum(cards.map(([, amount]) => decimal(amount))));
+  const spends = all.flatMap(([key, amount]): Spend[] => {
     const [currency, payee] = key.split(' ');
-    // Which one of several payees was not paid is unknown.
-    if (/^[#=] /.test(key) || (payee && payees > 1)) return isUnpaid ? [] : [[key, amount]];
+    if (payee && isNone(paid)) return [];
+    if (/^[#=] /.test(key)) return [[key, amount]];
+    // Which one of several payees was not paid, or got more, is unknown.
+    if (payee && payees > 1) return [[key, larger(amount, toAmount(beyond.plus(amount)))]];
     const side = currency === order.currency_to ? 'to' : 'from';
     const asked = askedOn(order, side, amount);
-    const executed = shown(side) ?? asked;
-    if (isNone(executed)) return [];
-    return [[key, isGiven(order, side) && decimal(executed).gt(asked) ? asked : executed]];
+    const executed = executedOn(result, side, asked) ?? asked;
+    return isNone(executed) ? [] : [[key, executed]];
   });
+  return { orderId, spends, ...(outcome !== 'completed' && paid === null && { mayBeUnpaid: true }) };
+}
+
+/** Returns what an order counts for by what it shows: what it was asked for, or its end. */
+export function shownAs(policy: Partial<Policy>, type: OrderType, order: Order & Partial<OrderListItem>): Counted {
+  const { user_order_id: orderId, balance_changes: changes, status: outcome } = order;
+  const spends = spendsOf(shownPayout(policy, type, order));
+  return isFinal(outcome)
+    ? settlementOf(orderId, spends, { outcome, order, ...(changes && { changes }) })
+    : { orderId, spends };
+}
+
+/** Returns true for an order whose wallet the service shows in part. */
+export const isMasked = ({ wallet_to: wallet, wallet_to_details: details }: Order): boolean =>
+  /[*•…]/.test(JSON.stringify([wallet, details]));
+
+/** Returns the payout that an order was asked for, by what it shows. */
+function shownPayout(policy: Partial<Policy>, type: OrderType, order: Order): Payout {
+  const { wallet_to: wallet, wallet_memo_to: wallet_memo, wallet_to_details: wallet_details } = order;
+  const { expected_amount_from: from, expected_amount_to: expected } = order;
+  const asked = type === 'withdraw' && { amount: expected };
+  const request = { ...requestOfOrder(type, order), ...asked, wallet, wallet_memo, wallet_details };
+  const to = factsOf(type).exchanges ? expected : from;
+  const payout = payoutOf(policy, type, request as never, { from, to });
+  const isBankHidden = order.network_to === 'bank' && !Object(wallet_details).bank_code;
+  return isBankHidden ? { ...payout, payees: [] } : payout;
 }
 
 /** Returns what was reserved, or what the order was asked for if it is more: it may be adopted. */
-function askedOn(order: Result['order'], side: Side, reserved: Amount): Amount {
-  const asked = order[`expected_amount_${side}`];
-  return isGiven(order, side) && decimal(asked).gt(reserved) ? asked : reserved;
-}
+const askedOn = (order: Order, side: Side, reserved: Amount): Amount =>
+  larger(reserved, order[`expected_amount_${side}`]);
 
 /** Returns zero for what an order moves and could not be estimated, so that nothing is reserved. */
-function notEstimated(reserved: readonly Spend[], order: Result['order']): Spend[] {
+function notEstimated(reserved: readonly Spend[], order: Order): Spend[] {
   const { order_type: type, currency_to: currencyTo } = order;
   if (!isOrderType(type)) return [];
   const { amounts } = payoutOf({}, type, requestOfOrder(type, order), {});
@@ -147,18 +173,5 @@ function notEstimated(reserved: readonly Spend[], order: Result['order']): Spend
   return keys.flatMap((key): Spend[] => (reserved.some(([one]) => one === key) ? [] : [[key, '0']]));
 }
 
-/** Returns what an order without figures executed, by its remainder; null if that is unknown. */
-function withoutRemainder(
-  reserved: readonly Spend[],
-  { outcome, order, remainder, remainderUnknown, compensation }: Result,
-  side: Side,
-): Amount | null {
-  // After a follow-up, the remainder is no longer the order's own.
-  if (outcome === 'completed' || !remainder || remainderUnknown || compensation?.order_id) return null;
-  const [, asked] = reserved.find(([key]) => key === order[`currency_${side}`]) ?? [];
-  const kind = side === 'to' ? 'unpaid' : 'unexchanged';
-  const left = sum(remainder.filter((one) => one.kind === kind).map(({ amount }) => decimal(amount)));
-  return asked === undefined ? null : toAmount(decimal(asked).minus(left));
-}
-
 const isNone = (amount: Amount | null): boolean => amount !== null && decimal(amount).lte(0);
+const larger = (one: Amount, other: Amount): Amount => (decimal(one).gt(other) ? one : other);
