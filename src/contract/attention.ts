@@ -40,7 +40,7 @@ const OR_WAIT = 'If you cannot find out now, wait: nothing is sent without a dec
  * Codes of orders with their words. The attention's own reason says what happened. `{order}` and
  * `{account}` stand for the names.
  */
-const ATTENTION_WORDS = {
+export const ATTENTION_WORDS = {
   'uncertain-create': {
     never: `${NOT_AGAIN}: it may have been paid.`,
     todo: 'Ask the service about {order}. If the service has the order, choose adopt. If it does not have the order and never will, choose resend (still wanted) or close-absent (not wanted). If it cannot say, wait.',

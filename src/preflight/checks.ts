@@ -168,7 +168,7 @@ async function clockFindings({ shown }: Asked): Promise<readonly Finding[]> {
 }
 
 /** Finds misspelt currencies of limits, which leave the intended currency without a limit. */
-async function capFindings({ config: { caps, policies }, shown }: Asked): Promise<readonly Finding[]> {
+export async function capFindings({ config: { caps, policies }, shown }: Asked): Promise<readonly Finding[]> {
   const accounts = await shown;
   const read = balancesOf(accounts);
   if (read.length < accounts.size) return [];

@@ -71,6 +71,7 @@ type LabOptions = { callback?: typeof CALLBACK; requestTimeoutMs?: number } & Pi
   | 'directories'
   | 'caps'
   | 'policies'
+  | 'policyDesk'
   | 'audit'
   | 'restoredAtMs'
   | 'failedOverAtMs'

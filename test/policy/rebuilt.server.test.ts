@@ -5,15 +5,15 @@ import { useLab } from '../support/lab.js';
 import { executions, parkedFor, startSteered } from '../workflows/compensation/parked-orders.fixture.js';
 
 const sumOf = (currency: string): PolicyRule => ({ rule: 'sum', per: 'day', currency, max: '100', breach: 'park' });
-const policy: Policy = { rules: [sumOf('usd'), sumOf('eur')] };
+const policy: Policy = { rules: ['usd', 'eur', 'uah'].map(sumOf) };
 const lab = useLab({
   limits: { policies: new Map([['default', policy]]) },
   pace: { settleWindowMs: { atOnce: 40_000, deposit: 600 } },
 });
 vi.setConfig({ testTimeout: 60_000 });
 
-const pay = (currency: string, amount: string, marker = '') =>
-  startSteered(lab, 'withdraw', { marker, compensation: 'report', order: { amount, currency } });
+const pay = (currency: string, amount: string, marker = '', order: object = {}) =>
+  startSteered(lab, 'withdraw', { marker, compensation: 'report', order: { amount, currency, ...order } });
 
 test.for([
   ['late', 'usd', 'list_lag_ms=30000'],
@@ -24,5 +24,15 @@ test.for([
   await lab.temporal.client.workflow.getHandle('policy:default').terminate('lost');
   const { orderId, handle } = await pay(currency, '85');
   await parkedFor(handle, `the total would be 165 ${currency}`);
+  expect(executions(lab, orderId)).toBe(0);
+});
+
+test('sums that are read again count a delayed order that no list shows', async () => {
+  const delayed = { delay_order_for_minutes: 30 };
+  const { handle: accepted } = await pay('uah', '80', 'list_lag_ms=60000', delayed);
+  await vi.waitFor(async () => expect((await accepted.state()).order).toBeTruthy(), 20_000);
+  await lab.temporal.client.workflow.getHandle('policy:default').terminate('lost');
+  const { orderId, handle } = await pay('uah', '85');
+  await parkedFor(handle, 'the total would be 165 uah');
   expect(executions(lab, orderId)).toBe(0);
 });

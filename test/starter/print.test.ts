@@ -43,7 +43,7 @@ describe('what the service calls things', () => {
   it.each([
     [
       'order show',
-      stateText({ orderId: 'w-1', account: 'default' }, {
+      stateText({ orderId: 'w-1' }, {
         order: { deposit_address: evil, deposit_memo: evil } as Order,
       } as never),
     ],

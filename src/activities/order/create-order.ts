@@ -20,7 +20,7 @@ import { recordSend } from '../audit.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { invalidOrder } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';
-import { countAdopted, noteEarlier, policyVerdict } from '../policy/ask.js';
+import { countAdopted, noteEarlier, policyAnswers } from '../policy/ask.js';
 import { protectionsIn, type Restored, tooSoonAfterRestore } from '../protections.js';
 import { stopped, stopsOf } from '../stops.js';
 import {
@@ -135,8 +135,7 @@ interface Sending extends Checked {
 
 async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
   const { deps, account, attempt, request, invalid, deadline, tooSoon } = sending;
-  const stops = stopsOf(deps, account);
-  const whyStopped = async () => (sendGate(attempt) ? undefined : stops.stillWhy());
+  const whyStopped = async () => (sendGate(attempt) ? undefined : stopsOf(deps, account).stillWhy());
   const before = await whyStopped();
   if (before) return stopped(before);
   let times: SendTimes;
@@ -147,7 +146,7 @@ async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
   }
   // Not read if nothing will be sent: absence so soon after a restore proves nothing.
   const closed = tooSoon ?? invalid ?? sendGate(attempt);
-  const blocked = await policyVerdict(sending, closed);
+  const policy = await policyAnswers(sending, closed);
   const place = account.limiter.place({
     priority: activityInfo().priority?.priorityKey,
     signal: AbortSignal.timeout(Math.max(0, Math.floor(deadline.leftToWaitMs()))),
@@ -158,6 +157,7 @@ async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
       const heldUp = attempt.permission === 'first' && (await place.near());
       const since = heldUp ? await whyStopped() : undefined;
       if (since) return stopped(since);
+      const blocked = await policy();
       const stale = await refuseStale(account, attempt, closed);
       if (stale && stale.kind !== 'stale') return stale;
       const refused = await refusedByProbe(sending, { stale, heldUp, times, blocked });

@@ -119,7 +119,7 @@ export async function breachesBefore(
  * Asks the policy before the probe of a create. Returns why the order may not be sent; undefined
  * if it may, which reserves it, and if it is `closed`: nothing is sent then.
  */
-export async function policyVerdict(
+async function policyVerdict(
   { deps, account, attempt, request, terms: { rates } }: Omit<Attempted, 'notes'>,
   closed: unknown,
 ): Promise<CreateVerdict | undefined> {
@@ -144,6 +144,22 @@ export async function policyVerdict(
   } catch (error) {
     return notSentBecause('the policy could not be asked', error);
   }
+}
+
+/** Maximum age of an answer before a send: less than new sums wait for what is being sent. */
+const FRESH_MS = 2_000;
+
+/**
+ * Asks `policyVerdict`, and returns how to get its answer later: an old one is asked for again. Sums
+ * may have been lost meanwhile, and read again without the order.
+ */
+export async function policyAnswers(...about: Parameters<typeof policyVerdict>) {
+  const ask = async () => ({ verdict: await policyVerdict(...about), atMs: performance.now() });
+  let last = await ask();
+  return async (): Promise<CreateVerdict | undefined> => {
+    if (performance.now() - last.atMs > FRESH_MS) last = await ask();
+    return last.verdict;
+  };
 }
 
 const SAME = '; check first whether it is the same payment';

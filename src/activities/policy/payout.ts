@@ -24,7 +24,7 @@ export const payeeOf = (key: string, ...payee: Parameters<typeof payeeText>): st
 export const isJudged = (type: OrderType): boolean => factsOf(type).movesMoneyAtOnce || factsOf(type).paysOut;
 
 /** Amounts of an order on its sides; undefined if a side cannot be estimated. */
-interface SideAmounts {
+export interface SideAmounts {
   from?: Amount | undefined;
   to?: Amount | undefined;
 }

@@ -1,6 +1,7 @@
 import { getClient, heartbeat, sleep } from '@temporalio/activity';
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { readFirstInput } from '../../client/history.js';
+import { OrderHandle } from '../../client/order-handle.js';
 import type { Policy } from '../../config.js';
 import { searchAttribute } from '../../contract/names.js';
 import { windowOf } from '../../contract/order/activities.js';
@@ -42,21 +43,23 @@ export function rebuildPolicyActivity(deps: ActivityDeps) {
       const ledger = { ...openLedger(), ...keyOf(policy) };
       const client = getClient();
       // First, so that the list shows what is created meanwhile.
-      const inFlight = await runsInFlight(client, name);
+      const open = await openRuns(client, name);
       const { listed, isWhole } = await takeListed(account, policy, ledger);
       const rates = await account.rates.current();
       const lateMs = windowOf(protectionsIn(deps, account).pace, 'withdraw');
       // An entry that cannot be read may be of any order.
       const ended = await endedRuns(client, name, Date.now() - (isWhole ? lateMs : COUNTED_MS), listed);
-      for (const run of [...inFlight, ...ended]) {
-        if (listed.has(run.orderId)) continue;
+      const unlisted: Unlisted[] = [...open, ...ended].filter(({ orderId }) => !listed.has(orderId));
+      const payouts = mapInOrder(unlisted, AT_ONCE, async (run) => {
+        if (run.isUnclear && !(await mayHaveSent(client, run))) return undefined;
         const { workflowType, input } = await readFirstInput(client, run.workflowId, run.runId);
         const type = orderTypeOf(workflowType);
-        if (!type || !isJudged(type) || !input.order) continue;
-        const payout = payoutOf(policy, type, input.order, askedAmounts(type, input.order, rates));
-        reserveOrder(ledger, run.orderId, spendsOf(payout), Date.now(), {
-          ...(run.standing?.kind === 'open' && { isUnseen: true }),
-        });
+        if (!type || !isJudged(type) || !input.order) return undefined;
+        return { run, payout: payoutOf(policy, type, input.order, askedAmounts(type, input.order, rates)) };
+      });
+      for await (const one of payouts) {
+        const isUnseen = one?.run.standing?.kind === 'open';
+        if (one) reserveOrder(ledger, one.run.orderId, spendsOf(one.payout), Date.now(), isUnseen ? { isUnseen } : {});
       }
       return prune(ledger, Date.now());
     } catch (error) {
@@ -104,17 +107,29 @@ export function countListed(policy: Partial<Policy>, ledger: Ledger, item: Order
 const latestMs = (date: string): number =>
   (dateTimeMs(date) ?? Number.POSITIVE_INFINITY) + ZONE_SLACK_MS - AHEAD_OF_UTC_MS;
 
-/** Returns open orders whose create may be in flight, or may be too new for the list. */
-async function runsInFlight(client: Client, account: string): Promise<OurRun[]> {
+/** Run whose order no list may show. `isUnclear`: only the run itself knows whether it was sent. */
+interface Unlisted extends OurRun {
+  isUnclear?: boolean;
+}
+
+/** Returns open orders that may have been sent: the list may not show them yet. */
+async function openRuns(client: Client, account: string): Promise<Unlisted[]> {
   const nowMs = Date.now();
   const runs = ourRuns(client, account, { fromMs: 0, toMs: nowMs + DAY_MS, endedSinceMs: nowMs });
-  const inFlight: OurRun[] = [];
+  const open: Unlisted[] = [];
   const described = mapInOrder(runs, AT_ONCE, async (run) => {
-    const isOpen = !run.received && run.standing?.kind === 'open';
-    if (isOpen && (await mayBeInFlight(client, run.workflowId))) inFlight.push(run);
+    if (run.received || run.standing?.kind !== 'open') return;
+    const sent = sentBy(await client.workflow.getHandle(run.workflowId).describe());
+    if (sent !== 'no') open.push({ ...run, isUnclear: sent === 'unclear' });
   });
   for await (const _ of described);
-  return inFlight;
+  return open;
+}
+
+/** Returns whether an open run is past its create. Without its answer, it may be. */
+async function mayHaveSent(client: Client, { account, orderId }: OurRun): Promise<boolean> {
+  const { phase } = await new OrderHandle(client, account, orderId).state().catch(() => ({ phase: undefined }));
+  return phase !== 'creating';
 }
 
 /** Returns orders that ended since a time and are not listed. The sums ask later how they ended. */
@@ -130,17 +145,20 @@ async function endedRuns(client: Client, account: string, endedSinceMs: number, 
 
 /** Attention codes of orders not sent, or proven absent. */
 const NOT_SENT = ['policy', 'over-cap', 'held', 'short-of-funds'];
-/** Number of the started state, and events of a run whose first attempt has ended. */
-const [STARTED, ATTEMPTED] = [2, 8];
+/** Number of the state of an activity that no worker has, and events of a run whose first attempt has ended. */
+const [SCHEDULED, ATTEMPTED] = [1, 8];
 
-async function mayBeInFlight(client: Client, workflowId: string): Promise<boolean> {
-  const { raw, historyLength, typedSearchAttributes } = await client.workflow.getHandle(workflowId).describe();
-  const status = typedSearchAttributes.get(searchAttribute.orderStatus);
-  if (status === 'parked') return !NOT_SENT.includes(typedSearchAttributes.get(searchAttribute.attentionReason) ?? '');
-  const isPending = raw.pendingActivities?.some(({ activityType, state }) => {
-    return activityType?.name === 'createOrder' ? state === STARTED : activityType?.name === 'pollOrder';
-  });
-  // The workflow may not have seen yet how its attempt ended.
-  const isBehind = raw.pendingWorkflowTask != null && historyLength >= ATTEMPTED;
-  return status === 'uncertain' || isPending === true || isBehind;
+/** Returns whether an open run may have sent its order, by its description. */
+export function sentBy({
+  raw,
+  historyLength,
+  typedSearchAttributes: attributes,
+}: Pick<WorkflowExecutionDescription, 'raw' | 'historyLength' | 'typedSearchAttributes'>): 'no' | 'maybe' | 'unclear' {
+  const status = attributes.get(searchAttribute.orderStatus);
+  if (status === 'parked')
+    return NOT_SENT.includes(attributes.get(searchAttribute.attentionReason) ?? '') ? 'no' : 'maybe';
+  const pending = (name: string) => raw.pendingActivities?.find(({ activityType }) => activityType?.name === name);
+  const create = pending('createOrder');
+  if (status === 'uncertain' || pending('pollOrder') || (create && create.state !== SCHEDULED)) return 'maybe';
+  return create || pending('awaitResume') || historyLength < ATTEMPTED ? 'no' : 'unclear';
 }
