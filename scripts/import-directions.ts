@@ -96,7 +96,8 @@ const MAY_IMPORT: Record<string, string[]> = {
     ...['activities/order/other-side', 'workflows/batch/rules', 'workflows/compensation/figures'],
     ...['workflows/compensation/moves', 'workflows/compensation/offers', 'workflows/compensation/table'],
     ...['workflows/create/adoption', 'workflows/create/facts', 'workflows/create/next-action'],
-    ...['workflows/order/decision', 'workflows/order/marks', 'workflows/order/payment', 'types workflows'],
+    ...['workflows/order/decision', 'workflows/order/marks', 'workflows/order/payment', 'workflows/order/to-know'],
+    'types workflows',
   ],
   index: ['contract', 'types validation', 'client', 'types temporal'],
 };

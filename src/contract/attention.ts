@@ -236,6 +236,9 @@ export const NOTHING_TO_DECIDE = 'No decision is possible. Fix the cause shown a
 export const CANCEL_REQUESTED =
   'Cancellation requested. If the order was sent, it is followed to its end. Nothing more is sent without a decision.';
 
+/** Returns a text of others as code, so that it cannot look like a part of the page. */
+export const literal = (text: string): string => `\`${text.replace(/[`\s]+/g, ' ').trim() || '-'}\``;
+
 export const timeShown = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 
 /** Returns who decided, when and why, for the end of an order. */

@@ -97,11 +97,9 @@ const payment = z.object({
   startedBy: z.string().optional(),
 });
 
-/**
- * Facts that a person has to know to decide. Every view shows each of them, and only the answer of
- * the query has them.
- */
-export const toKnow = z.object({
+/** Answer of `orderState`. Only that of the query has what `ToKnow` names. */
+export const orderState = z.object({
+  ...callerMarks,
   /** Warning against a second payment, while the order needs attention. */
   never: z.string().optional(),
   /** Whether it was sent, in words. Absent for a receipt. */
@@ -114,12 +112,6 @@ export const toKnow = z.object({
   latestSend: z.string().optional(),
   /** Effect of a cancellation, while it can still end the order. */
   cancel: z.string().optional(),
-});
-
-/** Answer of `orderState`. */
-export const orderState = z.object({
-  ...callerMarks,
-  ...toKnow.shape,
   /** Decisions that were taken, the newest last. */
   decided: z.array(decisionRecord).optional(),
   /** 'parked' waits for an operator; 'done' is closed or about to close. */
@@ -203,8 +195,8 @@ export type DepositAddressInput = z.output<typeof depositAddressInput>;
 /** Part of an order that stayed on the balance. */
 export type Remainder = z.output<typeof remainder>;
 export type CallbackHint = z.output<typeof callbackHint>;
-/** Facts that a person has to know to decide on an order. */
-export type ToKnow = z.output<typeof toKnow>;
+/** Facts that a person has to know to decide on an order. Every view shows each of them. */
+export type ToKnow = Pick<OrderState, 'never' | 'sent' | 'payment' | 'warnings' | 'toDo' | 'latestSend' | 'cancel'>;
 /** State of an order, with what may be decided on it. */
 export type OrderState = z.output<typeof orderState>;
 /** Why a person should look at an order, as a code and in words. */

@@ -1,5 +1,5 @@
 import type { ApplicationFailure } from '@temporalio/common';
-import { attentionWords, type OrderAttention, sentWords } from '../contract/attention.js';
+import { sentWords } from '../contract/attention.js';
 import { echoDifferences } from '../contract/differences/echo.js';
 import { decimal, toAmount } from '../contract/money.js';
 import { searchAttribute } from '../contract/names.js';
@@ -9,9 +9,10 @@ import { whatMoves } from '../contract/order/types.js';
 import type { Order, Rates } from '../contract/service-objects.js';
 import { type Conflict, type Seen, seenIn } from '../workflows/create/facts.js';
 import { attentionNow, decisionsOf } from '../workflows/order/decision.js';
-import { marksOf, paymentOf } from '../workflows/order/payment.js';
+import { marksOf } from '../workflows/order/payment.js';
 import type { ParkQuestion } from '../workflows/order/show.js';
 import type { OrderRun } from '../workflows/order/state.js';
+import { toKnow } from '../workflows/order/to-know.js';
 import { lateness } from './before-send.js';
 import { isDoubt, QUESTIONS, type TestEnding } from './endings.js';
 import type { Run } from './run.js';
@@ -63,13 +64,11 @@ export function stateOf(order: TestOrder): OrderState {
 /** Returns the state with what a person has to know, as the query shows it. */
 export function queriedState(order: TestOrder, account: string): OrderState {
   const state = stateOf(order);
-  const { attention, decisions } = state;
-  const sent = sentWords(order.order, isDoubt(attention?.code), attention?.code);
-  const known = { ...state, payment: paymentOf(markedOf(order)), sent };
-  if (!attention) return known;
-  const about = { orderId: order.input.order.order_id, account };
-  const { never, todo: toDo } = attentionWords(attention.code as OrderAttention, decisions, about);
-  return { ...known, never, toDo };
+  const { attention, decisions: choices } = state;
+  const isInDoubt = isDoubt(attention?.code);
+  const sent = sentWords(order.order, isInDoubt, attention?.code);
+  const { order_id: orderId } = order.input.order;
+  return { ...state, ...toKnow({ ...markedOf(order), account }, { orderId, sent, choices, isInDoubt }) };
 }
 
 /** Returns what lists show of an order with this status. */

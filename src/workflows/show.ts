@@ -39,9 +39,6 @@ export const WHY_BY_COMMAND = {
   encrypted: 'since only encrypted input is accepted',
 } satisfies Record<OnlyByCommand, string>;
 
-/** Returns a text of others as code, so that it cannot look like a part of the page. */
-export const literal = (text: string): string => `\`${text.replace(/[`\s]+/g, ' ').trim() || '-'}\``;
-
 /**
  * Returns a sentence that quotes others with nothing in it that a page would show as a link, an
  * image, bold, HTML or a table. Code of ours stays.

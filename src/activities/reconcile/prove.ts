@@ -1,5 +1,5 @@
 import { type Amount, decimal, toAmount } from '../../contract/money.js';
-import { quietBalance, spelled, trailOf } from '../../contract/reconcile/balance-book.js';
+import { quietBalance, spelled, trailsOf } from '../../contract/reconcile/balance-book.js';
 import type { BalanceBook, BalancesRead, Proof } from '../../contract/reconcile/days.js';
 import { AHEAD_OF_UTC_MS, DEFAULT_WINDOW_MS } from '../../contract/reconcile/input.js';
 import {
@@ -84,8 +84,8 @@ function proveOne({ fromMs, atMs }: BalancesRead, one: Currency, isNow: boolean)
 /** Returns the chain of a book, whose end is compared with the current balance. */
 function chainOf({ currency, book, earlier, isKnown, shown }: Currency): { chain?: ChainSummary; gaps: BalanceGap[] } {
   if (!book?.changes) return { gaps: [] };
-  const expected = { end: shown, ...(earlier && { start: spelled(earlier.amount) }) };
-  const { start, end, missing } = trailOf(book, expected);
+  const around = { end: [shown ?? []].flat(), start: earlier ? [spelled(earlier.amount)] : [] };
+  const [{ start, end, missing }] = trailsOf(book, around);
   const compared = book.isLater || shown === undefined ? 'moving' : shown === end ? 'equal' : 'differs';
   const balance = isKnown ? compared : 'not compared';
   const after = toAmount(decimal(end).minus(decimal(missing)));

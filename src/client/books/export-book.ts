@@ -1,4 +1,3 @@
-import type Big from 'big.js';
 import type {
   BookFollowUp,
   BookItem,
@@ -8,71 +7,14 @@ import type {
   EndLine,
   MissingLine,
   OrderLine,
-  SumLine,
 } from '../../contract/books/book.js';
 import type { BookPeriod } from '../../contract/books/period.js';
-import { decimal, toAmount } from '../../contract/money.js';
-import { addChanges, quietBalance, spelled, trailOf } from '../../contract/reconcile/balance-book.js';
-import type { BalanceBook } from '../../contract/reconcile/days.js';
 import { AHEAD_OF_UTC_MS, dateTimeMs, serviceTime, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
-import { type BalanceChange, type Balances, isFinal } from '../../contract/service-objects.js';
+import { type Balances, isFinal } from '../../contract/service-objects.js';
 import { linesOf, undatedIn } from './order-lines.js';
 import type { BookRun, OurOrders } from './our-orders.js';
 import { ServiceClock } from './service-clock.js';
-
-/** Sums the balance changes of a period, and compares them with the balances around it. */
-class Sums {
-  readonly #before: Record<string, BalanceBook> = {};
-  readonly #within: Record<string, BalanceBook> = {};
-  readonly #after: Record<string, BalanceBook> = {};
-  readonly #totals = new Map<string, Big>();
-
-  constructor(private readonly period: BookPeriod) {}
-
-  /** Adds an order's balance changes, including those outside the period. */
-  add(changes: readonly BalanceChange[]): void {
-    const { fromMs, toMs } = this.period;
-    const [from, to] = [serviceTime(fromMs), serviceTime(toMs)];
-    // Earlier orders were not all read, so their last change might not be the last one.
-    addChanges(this.#before, changes, { from: serviceTime(fromMs - ZONE_SLACK_MS), to: serviceTime(fromMs - 1_000) });
-    addChanges(this.#within, changes, { from, to: serviceTime(toMs - 1_000) });
-    addChanges(this.#after, changes, { from: to });
-    for (const { currency, amount_change: amount, created_at: at } of changes) {
-      if (at < from || at >= to) continue;
-      this.#totals.set(currency, (this.#totals.get(currency) ?? decimal('0')).plus(decimal(amount)));
-    }
-  }
-
-  /** Returns a line for each currency. `balances`: before and after the orders were read. */
-  lines(balances: readonly [Balances, Balances] | undefined): SumLine[] {
-    const currencies = new Set([...Object.keys(this.#before), ...Object.keys(this.#within)]);
-    return [...currencies].sort().map((currency) => {
-      const isLater = Object.hasOwn(this.#after, currency);
-      const shown = balances && !isLater ? quietBalance(currency, ...balances) : undefined;
-      return this.#line(currency, shown);
-    });
-  }
-
-  #line(currency: string, shown: string | undefined): SumLine {
-    const [earlier, book] = [this.#before[currency], this.#within[currency]];
-    const trail = book && trailOf(book, shown === undefined ? {} : { end: shown });
-    const led = earlier && trailOf(earlier, trail ? { end: trail.start } : {}).end;
-    const opening = led ?? trail?.start ?? '0';
-    const closing = shown ?? trail?.end ?? opening;
-    const total = this.#totals.get(currency) ?? decimal('0');
-    return {
-      kind: 'sum',
-      account: this.period.account,
-      currency,
-      changes: book?.changes ?? 0,
-      opening,
-      total: toAmount(total),
-      closing,
-      difference: spelled(toAmount(decimal(closing).minus(decimal(opening)).minus(total))),
-      ...(shown !== undefined && { current: true }),
-    };
-  }
-}
+import { Sums } from './sums.js';
 
 /** Reads of Temporal and of the service that a book needs. */
 export interface BookReads {
@@ -111,8 +53,8 @@ export async function* exportBook(
     yield* await book.linesOf(items);
     onProgress?.(book.progress);
   }
-  yield* book.allMissing();
   const sums = book.sums.lines(before && [before, await reads.balances()]);
+  yield* book.allMissing();
   yield* sums;
   yield book.end(sums.filter(({ difference }) => difference !== '0').length);
 }
@@ -215,6 +157,10 @@ class Book {
     const { account, untilNow, toMs } = this.period;
     if (!untilNow && !this.clock.hasPassed()) {
       const reason = `the period may not be over by the service's clock: export it again after ${serviceTime(toMs + BEHIND_UTC_MS)} UTC`;
+      this.missing.push({ kind: 'missing', account, reason });
+    }
+    for (const currency of this.sums.unclear) {
+      const reason = `opening and closing of ${currency}: several balances are possible, as its changes of one second cancel out`;
       this.missing.push({ kind: 'missing', account, reason });
     }
     return this.missing;

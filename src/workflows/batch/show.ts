@@ -1,5 +1,5 @@
 import { workflowInfo } from '@temporalio/workflow';
-import { timeShown } from '../../contract/attention.js';
+import { literal, timeShown } from '../../contract/attention.js';
 import {
   APPROVAL_EXPIRES_MS,
   amountsLeft,
@@ -13,7 +13,7 @@ import {
 } from '../../contract/batch/batch.js';
 import { maskName } from '../../contract/masking.js';
 import { DEFAULT_ACCOUNT, searchAttribute } from '../../contract/names.js';
-import { attentionAttributes, inert, literal, page, pasteable, show, WHY_BY_COMMAND } from '../show.js';
+import { attentionAttributes, inert, page, pasteable, show, WHY_BY_COMMAND } from '../show.js';
 import { emitWaiting } from './events.js';
 import { attentionOf, batchChoices } from './rules.js';
 import type { BatchRun } from './state.js';

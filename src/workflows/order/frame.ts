@@ -33,7 +33,7 @@ import { refusal } from './decision.js';
 import { countEnd, startLookUps, startLookUpsAfterEnd } from './end.js';
 import { emit } from './events.js';
 import { setHold } from './hold.js';
-import { currentDetails, toKnow } from './page.js';
+import { currentDetails, knownOf } from './page.js';
 import { marksOf } from './payment.js';
 import { enterDone, orderState, showCancelled } from './show.js';
 import { type OrderRun, openReceivedRun, openRun, orderIdOf } from './state.js';
@@ -197,7 +197,7 @@ function setHandlers(run: OrderRun): void {
     { description: 'Something may have changed: look the order up now. The argument is ignored.' },
   );
   // Only the query shows these, because histories keep the answers of updates.
-  const shown = (): OrderState => ({ ...orderState(run), ...toKnow(run) });
+  const shown = (): OrderState => ({ ...orderState(run), ...knownOf(run) });
   setHandler(defineQuery<OrderState>(ORDER_STATE_QUERY), shown, {
     description: 'Phase, revision, status, order, attention with the actions that may be decided, last look-up.',
   });

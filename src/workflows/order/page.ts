@@ -1,24 +1,15 @@
 import { workflowInfo } from '@temporalio/workflow';
-import {
-  attentionWords,
-  CANCEL_REQUESTED,
-  ITS_UUID,
-  latestSendText,
-  type OrderAttention,
-  orderShown,
-  REQUEST_CANCELLATION,
-  sentWords,
-  timeShown,
-} from '../../contract/attention.js';
+import { CANCEL_REQUESTED, ITS_UUID, literal, orderShown, sentWords, timeShown } from '../../contract/attention.js';
 import { maskWords } from '../../contract/masking.js';
 import { DEFAULT_ACCOUNT, parseAfterEndWorkflowId, parseReceivedWorkflowId } from '../../contract/names.js';
 import type { Attention, DecisionChoice, ToKnow } from '../../contract/order/messages.js';
 import type { OnlyByCommand } from '../../contract/signature.js';
 import { wasEverInDoubt } from '../create/facts.js';
-import { inert, literal, page, pasteable, WHY_BY_COMMAND } from '../show.js';
-import { decisionsOf, sendUntilMs } from './decision.js';
-import { marksOf, type Payment, paymentOf } from './payment.js';
+import { inert, page, pasteable, WHY_BY_COMMAND } from '../show.js';
+import { decisionsOf } from './decision.js';
+import { marksOf, type Payment } from './payment.js';
 import { mayHaveSent, type OrderRun, orderIdOf } from './state.js';
+import { toKnow } from './to-know.js';
 
 /**
  * Returns the current details of the Temporal UI, most important first. They contain no wallet,
@@ -39,21 +30,17 @@ export function currentDetails(run: OrderRun): string {
   ]);
 }
 
-/** Returns what a person has to know to decide, for all views. */
-export function toKnow(run: OrderRun, choices = choicesOf(run)): ToKnow {
-  const { attention, notes } = run;
-  const known = { sent: sentShown(run), payment: paymentOf(run), ...(notes && { warnings: notes }) };
-  if (!attention) return known;
-  const about = { orderId: literal(`${orderIdOf(run)}`), account: literal(`${run.account}`) };
-  const { never, todo } = attentionWords(attention.code as OrderAttention, choices, about);
-  return { never, ...known, toDo: todo, ...beforeOrder(run, attention.code, choices.length > 0) };
+/** Returns what a person has to know to decide on a run. */
+export function knownOf(run: OrderRun, choices = choicesOf(run)): ToKnow {
+  const about = { orderId: orderIdOf(run), sent: sentShown(run), isInDoubt: wasEverInDoubt(run.facts) };
+  return toKnow(run, { ...about, choices, isEnded: ofEnded() !== undefined });
 }
 
 const choicesOf = (run: OrderRun): DecisionChoice[] => decisionsOf(run, workflowInfo().runId);
 
 function attentionDetails(run: OrderRun, { reason, since }: Attention): string[] {
   const choices = choicesOf(run);
-  const { never, payment = {}, toDo, latestSend, cancel } = toKnow(run, choices);
+  const { never, payment = {}, toDo, latestSend, cancel } = knownOf(run, choices);
   return [
     `**${never}**`,
     ...known(run),
@@ -74,20 +61,6 @@ function attentionDetails(run: OrderRun, { reason, since }: Attention): string[]
 const cancelled = ({ facts }: OrderRun): string[] => (facts.cancelled ? [`**Cancelled**: ${CANCEL_REQUESTED}`] : []);
 
 const noted = ({ notes }: OrderRun): string[] => (notes ? [`**Warnings**: ${notes.join('; ')}`] : []);
-
-/** Returns until when an order may be sent, and what its cancellation does. */
-function beforeOrder(run: OrderRun, code: string, isAsked: boolean): Pick<ToKnow, 'latestSend' | 'cancel'> {
-  if (run.order || ofEnded()) return {};
-  const untilMs = sendUntilMs(run);
-  const mayEnd = !run.facts.cancelled && !(isAsked && wasEverInDoubt(run.facts));
-  return {
-    ...(untilMs && SENDABLE.includes(code) && { latestSend: latestSendText(untilMs) }),
-    ...(mayEnd && { cancel: REQUEST_CANCELLATION }),
-  };
-}
-
-/** Codes of questions after which an order may be sent. */
-const SENDABLE = ['uncertain-create', 'not-sent', 'held', 'over-cap', 'short-of-funds', 'policy'];
 
 const isAdoption = ({ decision }: DecisionChoice): boolean => decision.action === 'adopt';
 

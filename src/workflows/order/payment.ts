@@ -9,7 +9,7 @@ import { holdsPrivate } from '../../contract/wallets.js';
 import { isKeyword, isShownAmount } from '../keywords.js';
 import type { OrderRun } from './state.js';
 
-type Shown = Marked & Pick<OrderRun, 'type' | 'request' | 'parked'>;
+export type Shown = Marked & Pick<OrderRun, 'type' | 'request' | 'parked'>;
 export type Payment = NonNullable<OrderState['payment']>;
 
 /**

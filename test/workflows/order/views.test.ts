@@ -10,7 +10,7 @@ import type { DecideAction } from '../../../src/contract/order/messages.js';
 import type { Order } from '../../../src/contract/service-objects.js';
 import { withoutWallets } from '../../../src/contract/shown-json.js';
 import { stateText } from '../../../src/starter/text.js';
-import { currentDetails, toKnow } from '../../../src/workflows/order/page.js';
+import { currentDetails, knownOf } from '../../../src/workflows/order/page.js';
 import { orderState } from '../../../src/workflows/order/show.js';
 import { type OrderRun, openRun } from '../../../src/workflows/order/state.js';
 
@@ -76,7 +76,7 @@ function parkedFor(code: OrderAttention, isCancelled: boolean): OrderRun {
 const plain = (text: string): string => text.replace(/[`*]|\\"/g, '').replace(/\s+/g, ' ');
 
 function viewsOf(run: OrderRun) {
-  const state = { ...orderState(run), ...toKnow(run) };
+  const state = { ...orderState(run), ...knownOf(run) };
   const [page, text] = [currentDetails(run), stateText(ABOUT, state)];
   const [json = '', api = ''] = [state, shownState(state)].map((one) =>
     JSON.stringify(withoutWallets(one)).replace('"cancelRequested":true', CANCEL_REQUESTED),
