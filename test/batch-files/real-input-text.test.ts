@@ -149,4 +149,48 @@ describe('ids of one file that exports write in two ways', () => {
       plan.warnings.filter(({ reason }) => /these ids differ only/.test(reason)).map(({ rows: found }) => found),
     ).toEqual(lines);
   });
+
+  test.for<[what: string, ids: string[], lines: number[][]]>([
+    ['a date', ['DEC-1', 'x', '1-Dec'], [[1, 3]]],
+    ['a date, twice damaged', ['1-Dec', '01-12-2026'], [[1, 2]]],
+    ['a serial number', ['MAR26', '46107'], [[1, 2]]],
+    ['a month', ['Mar-26', 'MAR26'], [[1, 2]]],
+    ['an exponent', ['73928e05', '7392800000'], [[1, 2]]],
+    ['a time', ['2:30', '02:30:00'], [[1, 2]]],
+    ['digits beyond 15', ['1234567890123456789', '1234567890123450000'], [[1, 2]]],
+    ['long numbers of one kind', ['1234567890123456789', '1234567890123456788'], []],
+    ['dates of one kind', ['01-03-2026', '03-01-2026', '04-01-2026'], []],
+    ['numbers with a dash', ['7-12', '12-7', '7-1'], []],
+    ['serial numbers of one day in two years', ['46357', '46722'], []],
+    ['names of one kind', ['DEC-1', 'DEC-2', 'MAR26', 'MAR1', 'MAY-1'], []],
+  ])('as a spreadsheet reads %s', async ([, ids, lines]) => {
+    const rows = ids.map((order_id, index) => ({ ...SEPA, order_id, amount: `${index + 20}` }));
+    const plan = (await planned({ rows })) as BatchPlan;
+    const found = plan.warnings.filter(({ reason }) => /^a spreadsheet reads these ids as one/.test(reason));
+    expect(found.map(({ rows: of }) => of)).toEqual(lines);
+  });
+
+  test.for<[id: string, isWarned: boolean]>([
+    ['1-Dec', true],
+    ['26-mars', true],
+    ['Sep-2026', true],
+    ['1-Dec-26', true],
+    ['2026-12-01', true],
+    ['05.03.5458', true],
+    ['12:05:00', true],
+    ['12000', true],
+    ['12345678901234500', true],
+    ['DEC-1', false],
+    ['MAR26', false],
+    ['7-12', false],
+    ['13-13-2026', false],
+    ['Inv-26', false],
+    ['payroll-2026-11-27-1000', false],
+    ['1000', false],
+    ['46357', false],
+    ['73928e05', false],
+  ])('%s reads as if a spreadsheet wrote it: %s', async ([order_id, isWarned]) => {
+    const plan = (await planned({ rows: [{ ...SEPA, order_id }] })) as BatchPlan;
+    expect(plan.warnings.filter(({ reason }) => /that a spreadsheet wrote/.test(reason)).length).toBe(isWarned ? 1 : 0);
+  });
 });

@@ -26,6 +26,7 @@ const refused = (fields: Readonly<Record<string, RegExp>>): Wanted => ({ refused
 const inLines = (lines: readonly number[], field: string, reason: RegExp): Wanted =>
   refused(Object.fromEntries(lines.map((line) => [`line ${line}: order.${field}`, reason])));
 const NO_VALUE = /"no value" of an export/;
+const OF_SHEET = /^these ids read as dates, times or numbers that a spreadsheet wrote/;
 const upTo = (last: number): number[] => Array.from({ length: last - 1 }, (_, index) => index + 2);
 
 const WANTED: Readonly<Record<string, Wanted>> = {
@@ -92,6 +93,11 @@ const WANTED: Readonly<Record<string, Wanted>> = {
   'float-id.csv': inLines([2, 3], 'order_id', /added "\.0"/),
   'float-memo.csv': inLines([2], 'wallet_memo', /put a point or comma/),
   'float-tax.csv': inLines([2], 'wallet_details.taxpayer_number', /put a point or comma/),
+  // Ids that a spreadsheet made of others, and those before it did.
+  'n-iddate.csv': { planned: 2, warnings: [OF_SHEET] },
+  'n-iddate2.csv': { planned: 2, warnings: [OF_SHEET] },
+  'two-ids-1.csv': { planned: 3, warnings: [] },
+  'two-ids-2.csv': { planned: 3, warnings: [OF_SHEET] },
   'n-memo15.csv': inLines([2], 'wallet_memo', /whole number from 0 to 4294967295/),
   'nan-bank.csv': inLines([2], 'wallet_details.bank_code', NO_VALUE),
   'nan-memo.csv': inLines(upTo(11), 'wallet_memo', NO_VALUE),

@@ -83,6 +83,37 @@ describe('rows whose ids look like that of an order at the service', () => {
     expect(asked).toEqual(['list', 'list', 'balances']);
   });
 
+  test.for<[what: string, existing: string, id: string]>([
+    ['a day', 'DEC-1', '1-Dec'],
+    ['a day without a dash', 'MAR26', '26-Mar'],
+    ['a month of a year', 'MAR26', 'Mar-26'],
+    ['a long name', 'MARCH1', '1-Mar'],
+    ['numbers', '5458-3-5', '05-03-5458'],
+    ['numbers in the other order', '7-12', '12-Jul'],
+    ['a date with its year', '2026-12-1', '01.12.2026'],
+    ['another language', 'GEN-7', '07-gen'],
+    ['a time', '2:30', '02:30:00'],
+    ['an exponent', '73928e05', '7392800000'],
+    ['an exponent in capitals', '12E3', '12000'],
+    ['digits beyond 15', '1234567890123456789', '1234567890123450000'],
+  ])('are warned of: a spreadsheet read %s', async ([, existing, id]) => {
+    // What was paid may have been the id of the source or that of the spreadsheet.
+    for (const [paid, planned] of [
+      [existing, id],
+      [id, existing],
+    ] as const) {
+      if (paid === '1234567890123456789') continue;
+      const { warnings } = await plannedBeside(paid, ['x', planned]);
+      expect(warnings[0]).toEqual([[3], expect.stringMatching(/^1 of 2 rows have an id that differs only by case/)]);
+    }
+  });
+
+  test('are not so by another date, or another number', async () => {
+    const { warnings } = await plannedBeside('DEC-1', ['2-Dec', '1-Nov', 'DEC-3']);
+    expect(warnings.map(([rows]) => rows)).toEqual([[2, 3]]);
+    expect((await plannedBeside('73928e05', ['739280000', 'v73928e05'])).warnings.map(([rows]) => rows)).toEqual([[2]]);
+  });
+
   test('are not so by another number', async () => {
     expect((await plannedBeside('1001.0', ['10010', '100'])).warnings).toEqual([]);
   });

@@ -4,6 +4,7 @@ import type { Account } from '../../deps.js';
 import { noReading, reasonOf } from '../../failures.js';
 import { ordersOfIds } from '../../orders-of-ids.js';
 import { PacedReads } from '../../paced-reads.js';
+import { areOneId, sheetKeys } from './spreadsheet-ids.js';
 import { type BatchWarnings, likelyForms, looseForm } from './warnings.js';
 
 /** Maximum ids per request, and orders per answer. */
@@ -32,9 +33,12 @@ export async function warnOfExisting(
       fromLine = lineOf.get(some[0] ?? '');
       show();
       const looseLines = new Map(some.map((id) => [looseForm(id), lineOf.get(id)]));
+      const readAs = some.flatMap((id) => sheetKeys(id).map((key) => ({ key, line: lineOf.get(id) })));
       for (const id of await listedIds(reads, [...some, ...likelyForms(some)])) {
         const line = lineOf.get(id);
-        const looseLine = looseLines.get(looseForm(id));
+        const keys = sheetKeys(id);
+        const madeOf = readAs.find(({ key }) => keys.some((other) => areOneId(key, other)));
+        const looseLine = looseLines.get(looseForm(id)) ?? madeOf?.line;
         if (line !== undefined) existing.add(line);
         else if (looseLine !== undefined) similar.add(looseLine);
       }
@@ -45,7 +49,7 @@ export async function warnOfExisting(
   } finally {
     clearInterval(beat);
   }
-  const similarText = `${similar.size} of ${ids.length} rows have an id that differs only by case, leading zeros or ".0" from that of an order at the service, and are paid besides it; check first whether that order paid the same`;
+  const similarText = `${similar.size} of ${ids.length} rows have an id that differs only by case, leading zeros, ".0" or as spreadsheets write dates and numbers from that of an order at the service, and are paid besides it; check first whether that order paid the same`;
   const existingText = `${existing.size} of ${ids.length} rows have an order at the service already and are not paid again; a new payroll needs order ids of its own`;
   if (similar.size > 0) warnings.addFirst(similarText, sorted(similar));
   if (existing.size > 0) warnings.addFirst(existingText, sorted(existing));

@@ -4,6 +4,7 @@ import { decimal, toAmount } from '../../../contract/money.js';
 import { targetOf, type WithdrawRequest } from '../../../contract/order/request.js';
 import { canonicalWallet } from '../../../contract/wallets.js';
 import { digestOf } from '../rows/reading.js';
+import { areOneId, isOfSpreadsheet, type SheetKey, sheetForms, sheetKeys } from './spreadsheet-ids.js';
 
 const MAX_WARNINGS = 50;
 const MAX_LINES = 20;
@@ -16,6 +17,8 @@ export class BatchWarnings {
   readonly #others = new Set<string>();
   /** First line of each key that may repeat. */
   readonly #seen = new Map<string, number>();
+  /** First line of each date or number that a spreadsheet reads an id as. */
+  readonly #read = new Map<string, SheetKey & { line: number }>();
 
   /** Adds a warning about the whole batch, shown before all others. */
   addFirst(reason: string, lines: readonly number[] = []): void {
@@ -37,6 +40,14 @@ export class BatchWarnings {
     else this.add(key, reason, line, first);
   }
 
+  /** Adds a line if a spreadsheet may have made its id of that of an earlier line, or the other way round. */
+  addIfOneId(keys: readonly SheetKey[], reason: string, line: number): void {
+    const earlier = keys.flatMap((one) => this.#read.get(one.key) ?? []);
+    const same = earlier.find((one) => keys.some((key) => areOneId(one, key)));
+    for (const one of keys) if (!this.#read.has(one.key)) this.#read.set(one.key, { ...one, line });
+    if (same) this.add(keyOf(['sheet', same.key]), reason, line, same.line);
+  }
+
   get shown(): BatchWarning[] {
     return [...this.#first, ...this.#shown.values()].slice(0, MAX_WARNINGS);
   }
@@ -46,10 +57,17 @@ export class BatchWarnings {
   }
 }
 
-/** Warns of an id that an earlier row has in another form, and of a repeated payout. */
+const OF_SHEET =
+  'these ids read as dates, times or numbers that a spreadsheet wrote: if it changed them, they may be paid already under their first ids. Compare them with their source';
+const ONE_ID =
+  'a spreadsheet reads these ids as one date, time or number, and each is paid: keep one if they are one payment';
+
+/** Warns of an id that an earlier row has in another form, or a spreadsheet made, and of a repeated payout. */
 export function warnOfRepeats(warnings: BatchWarnings, line: number, order: WithdrawRequest): void {
   const sameId = 'these ids differ only by case or leading zeros, and each is paid: keep one if they are one payment';
   warnings.addIfSeen(keyOf(['id', looseForm(order.order_id)]), sameId, line);
+  warnings.addIfOneId(sheetKeys(order.order_id), ONE_ID, line);
+  if (isOfSpreadsheet(order.order_id)) warnings.add('sheet', OF_SHEET, line);
   const { currency, network } = order;
   // Details other than cards may name one payee in two ways.
   const { wallet_details: details, ...target } = targetOf(order);
@@ -79,14 +97,15 @@ const ADDED = /(?<=\d)\.0+$|(?<=\d)\.(?=\d{3}(?!\d))/g;
  */
 export const looseForm = (id: string): string => id.toLowerCase().replace(ADDED, '').replace(LEADING_ZEROS, '');
 
-/** Returns likely other forms of these ids: one per id, or two if zeros may have been lost. */
+/** Returns likely other forms of these ids: one or two per id, and those of a spreadsheet. */
 export function likelyForms(ids: readonly string[]): string[] {
   const isNumber = (id: string) => /^\d+$/.test(id);
   const width = Math.max(...ids.map((id) => (isNumber(id) ? id.length : 0)));
   const otherCase = (id: string) => (id === id.toLowerCase() ? id.toUpperCase() : id.toLowerCase());
   const forms = ids.flatMap((id) => {
     const bare = id.replace(LEADING_ZEROS, '');
-    return isNumber(id) ? [`${id}.0`, bare === id ? id.padStart(width, '0') : bare] : [otherCase(id), bare];
+    const plain = isNumber(id) ? [`${id}.0`, bare === id ? id.padStart(width, '0') : bare] : [otherCase(id), bare];
+    return [...plain, ...sheetForms(id)];
   });
   const given = new Set(ids);
   return [...new Set(forms)].filter((form) => !given.has(form));
