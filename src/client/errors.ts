@@ -60,7 +60,10 @@ export class InvalidInputError extends Error {
   }
 }
 
-/** The id has a run with another input, which goes on; `fields` names the differences. */
+/**
+ * The id has a run with another input; `fields` names the differences. `ended`: that run ended
+ * without an order of ours, so `again` may start this input.
+ */
 export class ConflictError extends SubjectError<'order' | 'batch' | 'schedule'> {
   readonly kind = 'conflict';
 
@@ -68,10 +71,13 @@ export class ConflictError extends SubjectError<'order' | 'batch' | 'schedule'> 
     subject: ConflictError['subject'],
     id: string,
     readonly fields: readonly string[],
+    readonly ended?: OrderFailure,
   ) {
     const exists = `${Named(subject, id)} exists with ${different(fields)}. This start ${subject === 'schedule' ? 'changed' : 'sent'} nothing`;
     const message = {
-      order: `${exists}, but that order may be paid. Read its state, and never pay the same again under another id`,
+      order: ended
+        ? `${exists}. The earlier run ended as ${ended}, so no order of ours exists. ${NEXT[ended]}`
+        : `${exists}, but that order may be paid. Read its state, and never pay the same again under another id`,
       batch: `${exists}. Send the first input again, or start this one with \`again\` after that batch has ended. A new batch needs its own id`,
       schedule: `${exists}. Delete it first, or use another plan`,
     }[subject];

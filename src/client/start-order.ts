@@ -9,7 +9,7 @@ import { ConflictError, PayloadDecryptionError, RefusedError } from './errors.js
 import { readFirstInput } from './history.js';
 import { OrderHandle, type OrderHandleOptions } from './order-handle.js';
 import { sentEarlier } from './sent-earlier.js';
-import { describeRun, type Standing, standingOf } from './standing.js';
+import { describeRun, readStanding, type Standing, standingOf } from './standing.js';
 import { type OrderWorkflow, orderStartOptions } from './start-options.js';
 import { type CallOptions, callTemporal, startAfter, startUnlessTaken } from './temporal-calls.js';
 
@@ -26,8 +26,10 @@ export async function refuseOtherInput(
   const workflowId = orderWorkflowId(input.account ?? DEFAULT_ACCOUNT, orderId);
   const first = await callTemporal(client, () => readFirstInput(client, workflowId), options);
   const fields = startDifferences(type, input, first);
-  if (fields.length > 0) throw new ConflictError('order', orderId, fields);
-  return { recovered: Boolean(first.input.recovered) };
+  if (fields.length === 0) return { recovered: Boolean(first.input.recovered) };
+  // In doubt, the order may be paid.
+  const standing = await readStanding(client, workflowId).catch(() => undefined);
+  throw new ConflictError('order', orderId, fields, standing?.kind === 'noOrder' ? standing.failure : undefined);
 }
 
 const handleOf = (client: Client, input: OrderInput, options?: OrderHandleOptions): OrderHandle =>

@@ -65,6 +65,47 @@ test('docs/backends.md shows a test of this file', async () => {
   for (const example of examples) expect(own).toContain(example);
 });
 
+describe('a corrected input under the id of an order that ended without one', () => {
+  const corrected = (id: string) => ({ ...refundOf(id), order: { ...refundOf(id).order, amount: '20' } });
+  const AGAIN =
+    /earlier run ended as InvalidOrder, so no order of ours exists\. Correct the input, then start it with --again/;
+
+  test('is told to say `again` if only a worker found its mistake, and is paid then', async () => {
+    set({ rates: RATES });
+    const wrong = { ...refundOf('w-1'), order: { ...refundOf('w-1').order, amount: '0.5' } };
+    await expect(orders.create('withdraw', wrong)).rejects.toMatchObject({ type: 'InvalidOrder' });
+    const refused = await orders.start('withdraw', corrected('w-1')).catch((error: Error) => error);
+    expect(refused).toMatchObject({ kind: 'conflict', fields: ['order.amount'], ended: 'InvalidOrder' });
+    expect((refused as Error).message).toMatch(AGAIN);
+    expect((refused as Error).message).not.toContain('may be paid');
+    expect((await orders.check('withdraw', corrected('w-1'))).id?.reason).toMatch(AGAIN);
+    const { handle } = await orders.create('withdraw', corrected('w-1'), { again: true });
+    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+  });
+
+  test.for([
+    ['OrderRejected', 'The id stays (in code: `again: true`)'],
+    ['OrderCancelled', 'use --again (in code: `again: true`)'],
+    ['OrderAbsent', 'use --again (in code: `again: true`)'],
+    ['OrderConflict', 'start it with its own input and --again'],
+  ] as const)('is told what comes next after %s', async ([failure, next]) => {
+    ends('w-2', { failure });
+    await expect(orders.create('withdraw', refundOf('w-2'))).rejects.toMatchObject({ type: failure });
+    const refused = await orders.start('withdraw', corrected('w-2')).catch((error: Error) => error);
+    expect((refused as Error).message).toContain(`The earlier run ended as ${failure}, so no order of ours exists. `);
+    expect((refused as Error).message).toContain(next);
+  });
+
+  test.for([{ outcome: 'completed' }, { parked: 'uncertain-create' }, { failure: 'OrderUnresolved' }] as const)(
+    'is told that the order may be paid after %j',
+    async (ending) => {
+      ends('w-3', ending as TestEnding);
+      await orders.start('withdraw', refundOf('w-3'));
+      await expect(orders.start('withdraw', corrected('w-3'))).rejects.toThrow('but that order may be paid');
+    },
+  );
+});
+
 describe('the double', () => {
   test('shows the inputs that were started, and forgets them, endings and settings', async () => {
     ends('one', { failure: 'OrderRejected' });
