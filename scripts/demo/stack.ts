@@ -136,21 +136,52 @@ async function takeFolder(): Promise<{ stop(): Promise<void> }> {
   return { stop: () => rm(file, { force: true }) };
 }
 
-/** The environments of our processes, with secrets and ports of this run. Where the sandbox listens shows once it does. */
-async function settings() {
-  const receiverPort = String(await freePort());
+/** What orders of a session depend on in the next one: their account, and where their callbacks go. */
+interface Session {
+  tokenKey: string;
+  sandboxSecret: string;
+  sandboxPort: number;
+  receiverPort: number;
+}
+
+const newSecret = (): string => randomBytes(24).toString('base64url');
+
+/** Returns the session of a folder, which its first start makes. A port that is taken is replaced for this start alone. */
+async function sessionIn(folder: string): Promise<Session> {
+  const file = join(folder, 'session.json');
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (text === undefined) {
+    const ports = { sandboxPort: await preferredPort(SANDBOX_PORT), receiverPort: await freePort() };
+    const made: Session = { tokenKey: newSecret(), sandboxSecret: newSecret(), ...ports };
+    await writeFile(file, JSON.stringify(made), { mode: 0o600 });
+    return made;
+  }
+  try {
+    const kept = JSON.parse(text) as Session;
+    const [sandboxPort, receiverPort] = [await preferredPort(kept.sandboxPort), await preferredPort(kept.receiverPort)];
+    return { ...kept, sandboxPort, receiverPort };
+  } catch {
+    throw new Error(`${file} cannot be read. Delete the folder to begin from nothing`);
+  }
+}
+
+/** The environments of our processes, with the secrets of the folder. Where the sandbox listens shows once it does. */
+export async function settings(folder = DATA_FOLDER) {
+  const { tokenKey, sandboxSecret, ...ports } = await sessionIn(folder);
+  const receiverPort = String(ports.receiverPort);
   const receiverUrl = `http://127.0.0.1:${receiverPort}`;
   const workerMetrics = `127.0.0.1:${await preferredPort(WORKER_METRICS_PORT)}`;
   const receiverMetrics = `127.0.0.1:${await preferredPort(RECEIVER_METRICS_PORT)}`;
-  const tokenKey = randomBytes(24).toString('base64url');
-  const sandboxSecret = randomBytes(24).toString('base64url');
   return {
     receiverUrl,
     metrics: [workerMetrics, receiverMetrics],
     sandboxEnv: {
-      SANDBOX_PORT: String(await preferredPort(SANDBOX_PORT)),
+      SANDBOX_PORT: String(ports.sandboxPort),
       SANDBOX_ADMIN_PORT: String(await preferredPort(SANDBOX_ADMIN_PORT)),
-      SANDBOX_DATA_DIR: join(DATA_FOLDER, 'sandbox'),
+      SANDBOX_DATA_DIR: join(folder, 'sandbox'),
       SANDBOX_API_KEY: 'demo',
       SANDBOX_API_SECRET: sandboxSecret,
     },
