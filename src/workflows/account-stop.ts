@@ -1,6 +1,5 @@
 import {
   ApplicationFailure,
-  allHandlersFinished,
   condition,
   defineUpdate,
   setHandler,
@@ -21,6 +20,7 @@ import type { SignedUpdate } from '../contract/signature.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { checkedAccount, checkWorkflowId, isReset, refuseInput } from './identity.js';
 import { instructionProblem } from './instruction.js';
+import { beforeEnd } from './run-end.js';
 import { attentionAttributes, inert, show } from './show.js';
 import { otherRun, takeSigned } from './signed.js';
 
@@ -44,13 +44,11 @@ export async function accountStop(input: { account?: string; stop?: AccountStop 
   if (input.stop) stopBy(run, input.stop);
   checkWorkflowId(refuseInput, 'account', accountStopWorkflowId(run.account));
   setHandlers(run);
-  do {
-    await condition(() => run.stop !== undefined, IDLE_MS, { summary: 'Nobody stopped the account' });
-  } while (!run.stop && !allHandlersFinished());
+  await beforeEnd(() => condition(() => run.stop !== undefined, IDLE_MS, { summary: 'Nobody stopped the account' }));
   // Temporal does not repeat an update that names the run before the reset.
   if (!run.stop && isReset()) stopBy(run, { ...LOST, at: workflowInfo().startTime.toISOString() });
   if (!run.stop) return null;
-  await condition(() => run.resumed === true && allHandlersFinished());
+  await beforeEnd(() => condition(() => run.resumed === true));
   return run.stop;
 }
 

@@ -1,7 +1,6 @@
 import {
   ActivityFailure,
   ApplicationFailure,
-  allHandlersFinished,
   CancellationScope,
   condition,
   proxyActivities,
@@ -44,7 +43,8 @@ import {
   isReset,
   refuseInput,
 } from './identity.js';
-import { handOver, learnReceivers } from './outbox.js';
+import { learnReceivers } from './outbox.js';
+import { beforeEndOf } from './run-end.js';
 
 /** Checks rows, waits for approval, starts and follows their orders. A cancellation stops it. */
 export async function bulkWithdraw(
@@ -64,7 +64,6 @@ export async function bulkWithdraw(
       const { outcomes, rows, report: file, moved } = result;
       const outcome = outcomes.completed === rows ? 'completed' : 'incomplete';
       emit(run, 'batch.ended', { outcome, report: file?.path, report_sha256: file?.sha256 }, moved);
-      await condition(allHandlersFinished);
       return result;
     } catch (error) {
       if (error instanceof ApplicationFailure) {
@@ -74,7 +73,7 @@ export async function bulkWithdraw(
       }
       throw error;
     } finally {
-      await handOver(run.outbox);
+      await beforeEndOf(run.outbox);
     }
   });
 }

@@ -20,6 +20,7 @@ import { invalidInput } from './identity.js';
 import { runAfterEnd } from './order/frame.js';
 import { enterDone, park, raiseAttention } from './order/show.js';
 import { type OrderRun, openRun } from './order/state.js';
+import { handOver } from './outbox.js';
 
 const LONGEST_WAIT_MS = 86_400_000;
 
@@ -60,7 +61,11 @@ async function lookAfterEnd(run: OrderRun, ended: string, againAfterMs?: number)
     if (result.changed) asked.acknowledged = result.shown;
     if (run.callback.isDue) continue;
     const waitMs = againAtMs - Date.now();
-    if (waitMs <= 0) return close(run, result);
+    if (waitMs <= 0) {
+      await handOver(run.outbox);
+      if (run.callback.isDue) continue;
+      return close(run, result);
+    }
     await condition(() => run.callback.isDue, waitMs, { summary: 'Before it is looked up once more' });
   }
 }

@@ -75,10 +75,14 @@ export const subject = (): string => {
   return parseAfterEndWorkflowId(workflowId)?.ended ?? workflowId;
 };
 
+/** Returns true if no event waits that somebody wants. */
+export const isHandedOver = ({ isSending, waiting, receivers }: Outbox): boolean =>
+  !isSending && (receivers === undefined || waiting.length === 0);
+
 /** Hands waiting events over once the receivers are known. Makes one hand-over at a time. */
 export function handOver(outbox: Outbox): Promise<void> {
-  const isDue = !outbox.isSending && outbox.receivers !== undefined && outbox.waiting.length > 0;
-  if (isDue) outbox.sending = CancellationScope.nonCancellable(() => handAllOver(outbox));
+  if (!outbox.isSending && !isHandedOver(outbox))
+    outbox.sending = CancellationScope.nonCancellable(() => handAllOver(outbox));
   return outbox.sending;
 }
 

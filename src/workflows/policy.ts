@@ -1,7 +1,6 @@
 import {
   ActivityFailure,
   ApplicationFailure,
-  allHandlersFinished,
   condition,
   continueAsNew,
   defineUpdate,
@@ -24,6 +23,7 @@ import {
 import type { AskPolicy, PolicyInput } from '../contract/policy/messages.js';
 import { prune } from '../contract/policy/prune.js';
 import { readOnly } from './activity-calls.js';
+import { beforeEnd } from './run-end.js';
 
 /** Events after which the next run takes over: Temporal allows 2,000 updates in a run. */
 const MOST_EVENTS = 4_000;
@@ -59,7 +59,7 @@ export async function policy({ account, ledger }: PolicyInput): Promise<void> {
   const known = run.ledger ?? openLedger(await readSums(account));
   run.ledger = known;
   await checkUntilFull(run, known);
-  await condition(() => allHandlersFinished() && run.checking === undefined);
+  await beforeEnd();
   await continueAsNew<typeof policy>({ account, ledger: prune(known, Date.now()) });
 }
 
@@ -74,7 +74,9 @@ async function answer(run: Run, questions: readonly PolicyQuestion[]): ReturnTyp
   const answers = questions.map((question) => judge(known, question, Date.now()));
   if (answers.every((one) => one.length === 0)) return answers;
   // An order that has ended may have left room.
-  if (run.checking) await condition(() => run.checking === undefined, CHECK_WITHIN_MS);
+  const untilMs = Date.now() + CHECK_WITHIN_MS;
+  // Others wait, too: the first of them begins the next check.
+  while (run.checking && Date.now() < untilMs) await condition(() => !run.checking, untilMs - Date.now());
   const followed = questions.flatMap(({ follows = [] }) => follows.filter((orderId) => known.open[orderId]));
   const asking = questions.map(({ orderId }) => orderId);
   const ended = dueOrders(known, Date.now(), true).filter((orderId) => !asking.includes(orderId));
@@ -100,7 +102,7 @@ function check(
   });
   const options = { ...readOnly(account), startToCloseTimeout: SETTLE_ATTEMPT_MS, scheduleToCloseTimeout: limitMs };
   const { settlePolicy } = proxyActivities<Activities>({ ...options, summary: 'How did these orders end?' });
-  run.checking = settlePolicy({ account, orders })
+  const checking = settlePolicy({ account, orders })
     .then((settlements) => {
       // A reservation made since is of a later run.
       for (const one of settlements) if (known.open[one.orderId] === asked[one.orderId]) settle(known, one);
@@ -110,9 +112,10 @@ function check(
       if (!(error instanceof ActivityFailure)) throw error;
     })
     .finally(() => {
-      run.checking = undefined;
+      if (run.checking === checking) run.checking = undefined;
     });
-  return run.checking;
+  run.checking = checking;
+  return checking;
 }
 
 /** Checks orders as they become due, until the next run has to take over. */

@@ -1,16 +1,9 @@
-import {
-  ActivityFailure,
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  proxyActivities,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { ActivityFailure, condition, continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { PlannedRows, SendBatchRowsAnswer } from '../../contract/batch/activities.js';
 import { type BatchInput, type BatchPlan, type BatchProgress, BY_ITSELF } from '../../contract/batch/batch.js';
 import { sendingChunk } from '../activity-calls.js';
-import { handOver } from '../outbox.js';
+import { beforeEndOf } from '../run-end.js';
 import { interruptible, pause, pauseAfterReset, stop } from './interruptions.js';
 import { enter, showBatch } from './show.js';
 import { type BatchRun, type CarriedBatch, carriedBatch } from './state.js';
@@ -129,7 +122,6 @@ const hasMoved = ({ taken, open }: BatchProgress, { progress }: BatchRun): boole
 
 /** Plan and progress are separate arguments, because together they could exceed 100 KB. */
 async function continueInNewRun(run: BatchRun, plan: BatchPlan): Promise<void> {
-  await condition(allHandlersFinished);
-  await handOver(run.outbox);
+  await beforeEndOf(run.outbox);
   await continueAsNew<BatchWorkflow>(run.input, carriedBatch(run, plan), run.progress);
 }

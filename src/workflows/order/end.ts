@@ -1,4 +1,4 @@
-import { ApplicationFailure, metricMeter, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, metricMeter, sleep, workflowInfo } from '@temporalio/workflow';
 import { type EndedHeld, ORDER_UNRESOLVED, type OrderFailure, type SentBefore } from '../../contract/failures.js';
 import {
   afterEndWorkflowId,
@@ -66,6 +66,8 @@ export function resultOf(
 }
 
 const AGAIN_AFTER_MS = 3_600_000;
+/** Wait after look-ups could not be started. */
+const FIRST_WAIT_MS = 60_000;
 
 /**
  * Returns true if the service may show an order later: after two possible sends, or for a refused
@@ -89,13 +91,13 @@ export async function startLookUps(run: OrderRun): Promise<void> {
   const started: AfterEndInput = { againAfterMs: AGAIN_AFTER_MS };
   const workflowId = afterEndWorkflowId(workflowInfo().workflowId);
   const { account } = run;
-  await signalOrStart(
-    {
-      ...{ type: ORDER_AFTER_END_WORKFLOW, workflowId, account, started },
-      ...{ signal: ORDER_CALLBACK_SIGNAL, signalled: {}, summary: `after the end of ${orderIdOf(run)}` },
-    },
-    false,
-  );
+  const target = {
+    ...{ type: ORDER_AFTER_END_WORKFLOW, workflowId, account, started },
+    ...{ signal: ORDER_CALLBACK_SIGNAL, signalled: {}, summary: `after the end of ${orderIdOf(run)}` },
+  };
+  // Without them, nobody would look again: the run stays open until they are started.
+  for (let waitMs = FIRST_WAIT_MS; (await signalOrStart(target, false)) === false; waitMs = 2 * waitMs)
+    await sleep(Math.min(waitMs, AGAIN_AFTER_MS), { summary: 'Until look-ups after the end can be started' });
 }
 
 export function countEnd(run: OrderRun, outcome: string): void {

@@ -1,7 +1,6 @@
 import { rawValueTypeInfo, type TypeInfo } from '@temporalio/common';
 import {
   ApplicationFailure,
-  allHandlersFinished,
   CancellationScope,
   condition,
   defineQuery,
@@ -27,7 +26,8 @@ import type { Order } from '../../contract/service-objects.js';
 import { starterProblem } from '../../contract/signature.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { checkOrder, checkOrderShape, checkReceived, invalidInput, isOrderRun, type Refuse } from '../identity.js';
-import { handOver } from '../outbox.js';
+import { handOver, isHandedOver } from '../outbox.js';
+import { beforeEnd } from '../run-end.js';
 import { otherRun, required, takeSigned } from '../signed.js';
 import { refusal } from './decision.js';
 import { countEnd, startLookUps, startLookUpsAfterEnd } from './end.js';
@@ -105,13 +105,15 @@ async function inFrame<Result>(
       run.failure = error;
     }
     await end(run, result);
-    await handOver(run.outbox);
     // Nobody looked into these callbacks. One that comes later starts the same look-ups.
-    while (run.callback.isDue && isOrderRun() && run.finalOrder?.status !== 'completed') {
+    const isDue = () => run.callback.isDue && isOrderRun() && run.finalOrder?.status !== 'completed';
+    const hand = async () => {
+      await handOver(run.outbox);
+      if (!isDue()) return;
       run.callback.isDue = false;
       await startLookUps(run);
-    }
-    if (!allHandlersFinished()) await condition(allHandlersFinished);
+    };
+    await beforeEnd(hand, () => isDue() || !isHandedOver(run.outbox));
     if (result) return result;
     throw run.failure;
   });
