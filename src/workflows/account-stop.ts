@@ -20,7 +20,7 @@ import type { SignedUpdate } from '../contract/signature.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { checkedAccount, checkWorkflowId, isReset, refuseInput } from './identity.js';
 import { instructionProblem } from './instruction.js';
-import { beforeEnd } from './run-end.js';
+import { beforeEnd } from './outbox.js';
 import { attentionAttributes, inert, show } from './show.js';
 import { otherRun, takeSigned } from './signed.js';
 

@@ -43,8 +43,7 @@ import {
   isReset,
   refuseInput,
 } from './identity.js';
-import { learnReceivers } from './outbox.js';
-import { beforeEndOf } from './run-end.js';
+import { beforeEndOf, learnReceivers } from './outbox.js';
 
 /** Checks rows, waits for approval, starts and follows their orders. A cancellation stops it. */
 export async function bulkWithdraw(

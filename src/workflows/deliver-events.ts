@@ -11,10 +11,11 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
+import { literal } from '../contract/attention.js';
 import { type EventKind, type EventsInput, type OutgoingEvent, RECEIVER_GONE, wants } from '../contract/events.js';
 import { EVENTS_SIGNAL, SEND_EVENTS_SIGNAL, searchAttribute } from '../contract/names.js';
 import { delivering, failureOf } from './activity-calls.js';
-import { attentionAttributes, literal, show } from './show.js';
+import { attentionAttributes, show } from './show.js';
 
 /** Events for one receiver, in their order. */
 interface Chain {

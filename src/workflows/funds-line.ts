@@ -1,6 +1,5 @@
 import {
   ActivityFailure,
-  allHandlersFinished,
   condition,
   continueAsNew,
   defineSignal,
@@ -24,6 +23,7 @@ import {
 } from '../contract/names.js';
 import type { FundsLineInput, FundsLook, FundsNews, Place } from '../contract/order/funds.js';
 import { readOnly, untilOver } from './activity-calls.js';
+import { beforeEnd } from './outbox.js';
 
 /** Orders that start together join within this time, so that the oldest of them goes first. */
 const GATHER_MS = 1_000;
@@ -47,6 +47,8 @@ interface Line {
   isOneFirst: boolean;
   /** When one overtook for them last. */
   firstAtMs: number;
+  /** Orders that are being told. */
+  telling: number;
 }
 
 /**
@@ -61,6 +63,7 @@ export async function fundsLine(input?: FundsLineInput): Promise<void> {
     isChanged: true,
     isOneFirst: false,
     firstAtMs: 0,
+    telling: 0,
   };
   for (const place of input?.places ?? []) line.places.set(place.workflowId, place);
   setHandler(defineSignal<[Place?]>(JOIN_LINE_SIGNAL), (place) => join(line, place), {
@@ -78,16 +81,20 @@ export async function fundsLine(input?: FundsLineInput): Promise<void> {
     },
     { description: 'Orders in doubt wait for a later one: the smallest that is covered may overtake, once.' },
   );
-  do {
-    while (line.places.size > 0) {
-      await sleep(GATHER_MS, { summary: 'Until those that start together are here' });
-      await serveAll(line);
-      if (workflowInfo().historyLength < MAX_EVENTS) continue;
-      await condition(allHandlersFinished);
-      await continueAsNew<typeof fundsLine>({ account: line.account, places: [...line.places.values()] });
-    }
-  } while (await condition(() => line.places.size > 0, PAUSE_MS, { summary: 'Until another order waits' }));
+  const isEmpty = async () =>
+    line.places.size === 0 &&
+    !(await condition(() => line.places.size > 0, PAUSE_MS, { summary: 'Until another order waits' }));
+  const serveAll = async () => {
+    while (!isLong(line) && !(await isEmpty())) await serveNext(line);
+    await condition(() => line.telling === 0);
+  };
+  await beforeEnd(serveAll, () => line.telling > 0 || (line.places.size > 0 && !isLong(line)));
+  if (line.places.size > 0)
+    await continueAsNew<typeof fundsLine>({ account: line.account, places: [...line.places.values()] });
 }
+
+/** Returns true if the next run has to take over. It knows of no request to go first. */
+const isLong = ({ isOneFirst }: Line): boolean => workflowInfo().historyLength >= MAX_EVENTS && !isOneFirst;
 
 function join(line: Line, place: Place | undefined): void {
   if (typeof place?.workflowId !== 'string') return;
@@ -111,25 +118,43 @@ const waitingOf = ({ places }: Line): Place[] =>
     .filter(({ isFunded }) => !isFunded)
     .sort((a, b) => a.startedAtMs - b.startedAtMs || (a.workflowId < b.workflowId ? -1 : 1));
 
-/** Looks at the balance and gives funds, now and at each change, until orders come or leave. */
-async function serveAll(line: Line): Promise<void> {
-  line.isChanged = false;
-  let look = await lookAt(line);
-  while (look) {
-    await serve(line, look.found, look.askedAtMs);
-    if (line.isChanged || line.places.size === 0) return;
-    if (waitingOf(line).length === 0) {
-      await condition(() => line.isChanged, IDLE_MS, { summary: 'Until an order waits or is over' });
-      return;
-    }
-    look = await lookAt(line, look.found.balances);
+/**
+ * Looks at the balance once and gives funds: at once if orders came or left, otherwise when it
+ * covers one. A balance that moves below that costs neither history nor requests.
+ */
+async function serveNext(line: Line): Promise<void> {
+  const isNew = line.isChanged;
+  if (isNew) await sleep(GATHER_MS, { summary: 'Until those that start together are here' });
+  else if (waitingOf(line).length === 0) {
+    await condition(() => line.isChanged, IDLE_MS, { summary: 'Until an order waits or is over' });
+    line.isChanged = true;
+    return;
   }
+  if (isNew) line.isChanged = false;
+  const look = await lookAt(line, isNew ? undefined : enoughFor(line));
+  if (look) await serve(line, look.found, look.askedAtMs);
+  else line.isChanged = true;
+}
+
+/** Returns the balances that give one of the orders its funds. */
+function enoughFor(line: Line): Record<string, Amount> {
+  const enough: Record<string, Amount> = {};
+  const waiting = waitingOf(line);
+  for (const { currency, amount, overtakes } of waiting) {
+    const isOldest = enough[currency] === undefined;
+    if (isOldest || (overtakes && decimal(amount).lt(enough[currency] ?? amount))) enough[currency] = amount;
+  }
+  for (const { isFunded, currency, amount } of line.places.values()) {
+    const least = enough[currency];
+    if (isFunded && least !== undefined) enough[currency] = toAmount(decimal(least).plus(decimal(amount)));
+  }
+  return enough;
 }
 
 /** Returns balances; undefined if orders came or left, or after a failure. */
 async function lookAt(
   line: Line,
-  seen?: FundsLook['balances'],
+  enough?: Record<string, Amount>,
 ): Promise<{ found: FundsLook; askedAtMs: number } | undefined> {
   const { account, places } = line;
   const all = [...places.values()].sort((a, b) => a.startedAtMs - b.startedAtMs);
@@ -139,10 +164,10 @@ async function lookAt(
   const summary = `Funds of ${waitingOf(line).length} orders that wait`;
   const { lookAtFunds } = proxyActivities<Activities>({ ...readOnly(account), summary });
   try {
-    const asked = { account, currencies, workflowIds, ...(seen && { seen }) };
+    const asked = { account, currencies, workflowIds, ...(enough && { enough }) };
     const found = await untilOver(
       () => lookAtFunds(asked),
-      () => seen !== undefined && line.isChanged,
+      () => enough !== undefined && line.isChanged,
     );
     return { found, askedAtMs };
   } catch (error) {
@@ -213,11 +238,14 @@ function missingOf(left: Big | undefined, amount: Amount): FundsNews {
 }
 
 /** Tells an order. One that is closed leaves the line. */
-async function tell({ places }: Line, { workflowId }: Place, news: FundsNews): Promise<void> {
+async function tell(line: Line, { workflowId }: Place, news: FundsNews): Promise<void> {
+  line.telling += 1;
   try {
     await getExternalWorkflowHandle(workflowId).signal(FUNDS_SIGNAL, news);
   } catch {
-    places.delete(workflowId);
+    line.places.delete(workflowId);
+  } finally {
+    line.telling -= 1;
   }
 }
 

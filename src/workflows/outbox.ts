@@ -1,4 +1,4 @@
-import { CancellationScope, log, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
 import {
   EVENT_TEXTS,
   type EventData,
@@ -107,3 +107,24 @@ async function deliver(outbox: Outbox, input: EventsInput): Promise<void> {
   if (isDelivering) outbox.isDelivering = isDelivering;
   if (isDelivering === false) log.error('events were not handed over', { events: input.events.map(({ id }) => id) });
 }
+
+/**
+ * Waits before every end of a run: hands over, then waits for handlers, until nothing is left and no
+ * handler runs. The caller ends the run in the same step, so no message is cut off.
+ */
+export async function beforeEnd(
+  hand = async (): Promise<unknown> => undefined,
+  isLeft = (): boolean => false,
+): Promise<void> {
+  do {
+    await hand();
+    await condition(allHandlersFinished);
+  } while (isLeft() || !allHandlersFinished());
+}
+
+/** Waits before the end of a run that has nothing left but events. */
+export const beforeEndOf = (outbox: Outbox): Promise<void> =>
+  beforeEnd(
+    () => handOver(outbox),
+    () => !isHandedOver(outbox),
+  );

@@ -23,7 +23,7 @@ import {
 import type { AskPolicy, PolicyInput } from '../contract/policy/messages.js';
 import { prune } from '../contract/policy/prune.js';
 import { readOnly } from './activity-calls.js';
-import { beforeEnd } from './run-end.js';
+import { beforeEnd } from './outbox.js';
 
 /** Events after which the next run takes over: Temporal allows 2,000 updates in a run. */
 const MOST_EVENTS = 4_000;

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { ASK_POLICY_UPDATE, afterEndWorkflowId, ORDER_CALLBACK_SIGNAL } from '../../src/contract/names.js';
+import {
+  ASK_POLICY_UPDATE,
+  afterEndWorkflowId,
+  GO_FIRST_SIGNAL,
+  JOIN_LINE_SIGNAL,
+  ORDER_CALLBACK_SIGNAL,
+} from '../../src/contract/names.js';
 import { openLedger, reserveOrder } from '../../src/contract/policy/ledger.js';
 import { orderInput } from '../support/inputs.js';
 import { workflowBundle } from '../support/temporal.js';
@@ -117,4 +123,50 @@ test('look-ups after an end hear a callback that comes while their last event is
   await run.task([signal(ORDER_CALLBACK_SIGNAL), childStarted(run.seqOf('startChildWorkflowExecution'))]);
   expect(run.of('completeWorkflowExecution')).toEqual([]);
   expect(run.of('scheduleActivity')).toHaveLength(asked + 1);
+});
+
+describe('the line of funds', () => {
+  const told = ({ of }: Awaited<ReturnType<typeof open>>) =>
+    (of('signalExternalWorkflowExecution') as { seq: number }[]).map(({ seq }) => ({
+      resolveSignalExternalWorkflow: { seq },
+    }));
+  const look = { balances: { usd: '5' }, gone: [] };
+  const place = (n: number) => ({ workflowId: `order:default:${n}`, startedAtMs: n, amount: '5', currency: 'usd' });
+  const open = (places: object[]) =>
+    openVmWorkflow(bundle, {
+      ...{ type: 'fundsLine', workflowId: 'funds:default', args: [{ account: 'default', places }] },
+    });
+
+  test('asks for its bound at each look, also while orders neither come nor leave', async () => {
+    const line = await open([place(1), place(2)]);
+    await line.task([timerFired(line.seqOf('startTimer'))], { laterMs: 1_000 });
+    await line.task([answered(line.seqOf('scheduleActivity'), look)], { historyLength: 1_001 });
+    expect(told(line)).toHaveLength(2);
+    expect(line.of('continueAsNewWorkflowExecution')).toEqual([]);
+    await line.task(told(line), { historyLength: 1_006 });
+    expect(line.of('continueAsNewWorkflowExecution')).toHaveLength(1);
+  });
+
+  test('tells an order that joined again before its next run begins', async () => {
+    const line = await open([{ ...place(1), isFunded: true }, place(2)]);
+    await line.task([timerFired(line.seqOf('startTimer'))], { laterMs: 1_000 });
+    const joined = signal(JOIN_LINE_SIGNAL, place(1));
+    await line.task([answered(line.seqOf('scheduleActivity'), look), joined], { historyLength: 1_001 });
+    const [first, ...others] = told(line);
+    expect(others).toHaveLength(1);
+    await line.task(others, { historyLength: 1_006 });
+    expect(line.of('continueAsNewWorkflowExecution')).toEqual([]);
+    await line.task(first ? [first] : [], { historyLength: 1_009 });
+    expect(line.of('continueAsNewWorkflowExecution')).toHaveLength(1);
+  });
+
+  test('serves one request to go first before its next run begins', async () => {
+    const line = await open([place(1), { ...place(2), amount: '1' }]);
+    await line.task([timerFired(line.seqOf('startTimer'))], { laterMs: 1_000 });
+    await line.task([answered(line.seqOf('scheduleActivity'), { balances: { usd: '2' }, gone: [] })], {
+      historyLength: 900,
+    });
+    await line.task([...told(line), signal(GO_FIRST_SIGNAL)], { historyLength: 1_001, laterMs: 1_000_000 });
+    expect(line.of('continueAsNewWorkflowExecution')).toEqual([]);
+  });
 });

@@ -33,13 +33,14 @@ export interface FundsNews {
   before?: number;
 }
 
-/** Asks a worker for balances. While they equal `seen`, the server repeats the question. */
+/** Asks a worker for balances. Until one is `enough`, the server repeats the question. */
 export interface LookAtFundsInput {
   account: string;
   currencies: readonly string[];
   /** Orders that may have been terminated. */
   workflowIds: readonly string[];
-  seen?: FundsLook['balances'];
+  /** By currency; absent: any balance is an answer. */
+  enough?: Record<string, Amount>;
 }
 
 /** Balances by currency (null if unreadable), and workflow ids of closed orders. */

@@ -3,7 +3,7 @@ import type { Activities } from '../../activities/index.js';
 import type { PlannedRows, SendBatchRowsAnswer } from '../../contract/batch/activities.js';
 import { type BatchInput, type BatchPlan, type BatchProgress, BY_ITSELF } from '../../contract/batch/batch.js';
 import { sendingChunk } from '../activity-calls.js';
-import { beforeEndOf } from '../run-end.js';
+import { beforeEndOf } from '../outbox.js';
 import { interruptible, pause, pauseAfterReset, stop } from './interruptions.js';
 import { enter, showBatch } from './show.js';
 import { type BatchRun, type CarriedBatch, carriedBatch } from './state.js';

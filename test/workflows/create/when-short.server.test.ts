@@ -132,6 +132,24 @@ describe('an order that the balance does not cover', () => {
       expect(creates(order.orderId)).toBe(1);
     });
 
+    test('costs no history while the balance moves below what it needs, and requests at the pace of polling', async () => {
+      setBalance('50');
+      const order = await start('moving', { whenShort: 'wait' });
+      await isShort(order);
+      const line = lab.temporal.client.workflow.getHandle(fundsLineWorkflowId('default'));
+      const events = async () => (await line.describe()).historyLength;
+      const [reads, before, fromMs] = [balanceReads(), await events(), performance.now()];
+      for (let n = 0; n < 60; n += 1) {
+        setBalance(`${40 + (n % 50)}`);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      expect(balanceReads() - reads).toBeLessThanOrEqual((performance.now() - fromMs) / 900 + 3);
+      // The question that is asked anew after the first answer.
+      expect((await events()) - before).toBeLessThanOrEqual(6);
+      setBalance('102');
+      expect(await order.handle.result()).toMatchObject({ outcome: 'completed' });
+    });
+
     test('stays held when its funds come, and is paid once after the release', async () => {
       setBalance('50');
       const order = await start('held', { whenShort: 'wait' });
