@@ -30,7 +30,7 @@ for (const [name, schema] of Object.entries({
   if ((schema instanceof z.ZodObject || schema instanceof z.ZodRecord) && !UNNAMED.includes(schema))
     addName(schema, capital(name));
 
-/** Returns the id of a route's operation, such as `postOrdersByIdCancel`. Client generators call their functions by it. */
+/** Returns the id of an operation, such as `postOrdersByIdCancel`, by which clients call it. */
 function operationIdOf(method: string, url: string): string {
   const words = url
     .replace(/^\/v1/, '')

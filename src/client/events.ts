@@ -21,7 +21,7 @@ import { callTemporal } from './temporal-calls.js';
 
 const MOST_LISTED = 1_000;
 
-/** Deliveries whose attempts are shown. A receiver that refuses everything refuses the newest, too. */
+/** Deliveries with shown attempts. Whoever refuses everything refuses the newest, too. */
 const MOST_SHOWN = 100;
 
 /** An event that a receiver has not taken yet. */
@@ -37,11 +37,11 @@ interface UndeliveredEvents {
   id: string;
   account: string | undefined;
   since: Date | undefined;
-  /** What is tried again now. Events that were given up after three days are named in the Temporal UI. */
+  /** Attempts under way. The Temporal UI names events that were given up. */
   refused: RefusedEvent[];
 }
 
-/** Lists deliveries that ask for a person, and of the newest ones those that were refused. Needs no worker. */
+/** Lists deliveries that ask for a person, and refused ones of the newest. Needs no worker. */
 export async function listUndelivered(client: Client, account?: string): Promise<UndeliveredEvents[]> {
   const open = [`WorkflowType = '${DELIVER_EVENTS_WORKFLOW}'`, `ExecutionStatus = 'Running'`];
   if (account !== undefined) open.push(`${searchAttribute.account.name} = ${quoted(account)}`);

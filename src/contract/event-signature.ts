@@ -24,7 +24,7 @@ export function eventHeaders(id: string, body: Buffer, keys: readonly Buffer[], 
 
 type HeaderValue = string | readonly string[] | undefined;
 
-/** Headers of a request: an object, as Node.js has them, `Headers`, or a list of names and values. */
+/** Headers of a request: an object as of Node.js, `Headers`, or a list of names and values. */
 export type EventHeaders = Iterable<readonly [string, HeaderValue]> | Readonly<Record<string, HeaderValue>>;
 
 /** Options of `verifyEvent`. */

@@ -47,7 +47,7 @@ export const EVENT_TEXTS = [
   /** Path of the report below REPORT_DIR, and the hash (hex) of its bytes. */
   'report',
   'report_sha256',
-  /** As in the order; of a batch the sums of its rows: `expected_amount_from` asked, `amount_to` paid. */
+  /** As in the order; of a batch, sums: `expected_amount_from` asked, `amount_to` paid. */
   'currency_from',
   'currency_to',
   'amount_from',

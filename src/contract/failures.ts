@@ -82,7 +82,7 @@ export function systemCodeOf(error: unknown): string {
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,63}$/.test(code) ? code : 'failed';
 }
 
-/** Returns where an error was thrown: the first line of its stack behind its message, which names no value. */
+/** Returns the first line of an error's stack behind its message, which names no value. */
 export function placeOf(error: unknown): string | undefined {
   const { message = '', stack = '' }: Partial<Error> = Object(error);
   if (!stack.includes(message)) return undefined;

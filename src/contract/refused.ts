@@ -71,9 +71,9 @@ const OF_SERVER = 'AcceptedUpdateCompletedWorkflow';
 const NOT_OURS = 'a failure that was not written with the payload keys for this workflow';
 
 /**
- * Failures beside encrypted payloads: messages and stack traces pass the codec. The type stays readable, but counts only
- * if the payload holds the same one. `required`: a failure without that payload does not count. Of a bug, the place
- * stays readable, which logs show.
+ * Failures beside encrypted payloads: messages and stack traces pass the codec, except for the
+ * place of a bug. The type stays readable, but counts only if the payload holds the same one;
+ * `required`: a failure without that payload does not count.
  */
 export class EncodedFailures extends DefaultFailureConverter {
   constructor(

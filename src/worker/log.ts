@@ -37,7 +37,7 @@ const masked = (value: unknown): unknown => {
   return typeof value === 'string' ? maskWallets(value) : value;
 };
 
-/** First message and place of a failure as the SDK's native part prints it: payloads follow behind them. */
+/** First message and place of a failure in the native SDK's print, in front of payloads. */
 function printed(failure: unknown): { cause: string; place?: string | undefined } | undefined {
   if (typeof failure !== 'string') return undefined;
   const cause = /message: "((?:[^"\\]|\\.)*)"/.exec(failure)?.[1];
@@ -48,7 +48,7 @@ function printed(failure: unknown): { cause: string; place?: string | undefined 
 /** A failure that a step of ours reported, with words of ours. Other errors are bugs. */
 const isReported = ({ name }: Error): boolean => name.endsWith('Failure');
 
-/** Returns type and message of an error and of the failures that caused it; of a bug, its place, too. */
+/** Returns type and message of an error and its causing failures, and the place of a bug. */
 function shownError(error: Error, causes = 3): Record<string, unknown> {
   const { cause, message, name } = error;
   const place = isReported(error) ? undefined : placeOf(error);

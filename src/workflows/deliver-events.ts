@@ -109,7 +109,7 @@ async function sendAll(chain: Chain, shown: () => void): Promise<void> {
   shown();
 }
 
-/** Sends an event, and asks a person after an hour. Returns true if it is delivered, or will be sent anew. */
+/** Sends an event, and asks a person after an hour. Returns true unless it was given up. */
 async function isDealtWith(chain: Chain, event: OutgoingEvent, shown: () => void): Promise<boolean> {
   const first = await send(chain, event, '1h');
   if (!first) shown();

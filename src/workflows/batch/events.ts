@@ -3,7 +3,7 @@ import type { EventKind } from '../../contract/events.js';
 import { type Facts, put } from '../outbox.js';
 import type { BatchRun } from './state.js';
 
-/** Records an event of a batch, with its sums if it has one currency. `moved`: what was paid, at its end. */
+/** Records an event of a batch, with sums if it has one currency. `moved`: paid, at its end. */
 export function emit(run: BatchRun, type: EventKind, facts: Facts = {}, moved?: AmountsByCurrency): void {
   const [only, ...others] = run.plan?.currencies ?? [];
   const sums = only &&
