@@ -102,7 +102,7 @@ export const reconcileResult = z.object({
   notes: z.array(z.string()),
   /** The JSON report; absent if the workers have no REPORT_DIR. */
   report: reportFile.optional(),
-  /** The book of the last whole day before `to`; absent without REPORT_DIR. */
+  /** The book of the last day that was over by the service's clock; absent without REPORT_DIR. */
   book: reportFile.optional(),
 });
 

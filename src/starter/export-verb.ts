@@ -32,7 +32,7 @@ export function addExportVerb(order: Command, io: StarterIo, verbs: Verbs): void
     .option('--day <day>', 'such as 2026-11-26, by the clock of the service')
     .option('--month <month>', 'such as 2026-11')
     .option('--from <time>', 'a day, or "YYYY-MM-DD hh:mm:ss"')
-    .option('--to <time>', 'the same, itself excluded (default: now)')
+    .option('--to <time>', 'the same, itself excluded (default: all until now)')
     .option('--csv', 'as CSV (default)')
     .addOption(new Option('--ndjson', 'one JSON object a line').conflicts('csv'));
   verbs.add(verb, async (connect, { account, day, month, from, to, ndjson, json }: ExportOptions) => {

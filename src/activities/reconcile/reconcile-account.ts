@@ -109,7 +109,8 @@ function ifGone(error: unknown): undefined {
 }
 
 /**
- * Writes the report as JSON, and the book of the last whole day as CSV; nothing without REPORT_DIR.
+ * Writes the report as JSON, and the book of the last day that is over as CSV; nothing without
+ * REPORT_DIR.
  */
 export const reportReconcileActivity =
   (deps: ActivityDeps) =>

@@ -8,7 +8,7 @@ const SKEW_MS = 300_000;
 /** Zones change at night: an earlier date may be of winter or summer time. */
 const SAME_ZONE_MS = 20 * 3_600_000;
 
-/** How far the service's clock has come towards a time, by its dates: their zone is undocumented. */
+/** How far the service's clock has come towards a time, by its dates, which name no zone. */
 export class ServiceClock {
   readonly #nowMs = Date.now();
   /** The clock is at least so far ahead of UTC. */

@@ -5,7 +5,8 @@ import { holdsWallet } from '../wallets.js';
 
 /**
  * Selects a book: a `day` (`2026-11-26`), a `month` (`2026-11`), or `from` and `to` (a day or
- * `YYYY-MM-DD hh:mm:ss`; `to` is excluded; without it, all until now). Times are those of the service's clock.
+ * `YYYY-MM-DD hh:mm:ss`; `to` is excluded; without it, all until now). Times are by the service's
+ * clock.
  */
 export interface BookInput {
   account?: string | undefined;

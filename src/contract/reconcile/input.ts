@@ -30,7 +30,9 @@ export const DEFAULT_WINDOW_MS = 72 * HOUR_MS;
 /** More than a year at once is a mistyped date. */
 const MAX_WINDOW_MS = 366 * DAY_MS;
 
-const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})(?:\.\d{1,9})?(Z|[+-]\d{2}:?\d{2})?$/;
+const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})(?:\.\d{1,9})?(Z|[+-]\d{2}:\d{2})?$/;
+/** Forms in which services write dates, of this century: earlier ones are placeholders. */
+const SERVICE_DATE = /^(20\d{2}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})(?:\.\d+)?(?:Z|[+-]\d{2}:?\d{2})?$/;
 
 /** Ms since the epoch of an ISO time or `YYYY-MM-DD hh:mm:ss`, UTC where it names no zone; undefined for anything else. */
 export function dateTimeMs(text: string): number | undefined {
@@ -47,9 +49,9 @@ export function dateTimeMs(text: string): number | undefined {
  * forms and for placeholders such as 0000-00-00 or 1970-01-01. A named zone is not applied.
  */
 export function serviceDate(text: string): string | undefined {
-  const [, day = '', time] = DATE_TIME.exec(text) ?? [];
+  const [, day, time] = SERVICE_DATE.exec(text) ?? [];
   const face = `${day} ${time}`;
-  return day.startsWith('20') && dateTimeMs(face) !== undefined ? face : undefined;
+  return dateTimeMs(face) === undefined ? undefined : face;
 }
 
 /** Returns a time in the service's format. UTC is assumed, because its zone is undocumented. */

@@ -58,12 +58,12 @@ export const ourEnd = (changes: Partial<OurEnd> = {}): OurEnd => ({
   ...changes,
 });
 
-/** The books of balance changes; all of them count unless the scope says otherwise. */
+/** The books of balance changes, each of an order of its own; all count unless the scope says otherwise. */
 export function booksOf(
   changes: readonly BalanceChange[],
   scope: Partial<BookScope> = {},
 ): Record<string, BalanceBook> {
   const books: Record<string, BalanceBook> = {};
-  addChanges(books, changes, { from: '', ...scope });
+  for (const one of changes) addChanges(books, [one], { from: '', ...scope });
   return books;
 }
