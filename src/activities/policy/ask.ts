@@ -146,7 +146,7 @@ async function policyVerdict(
   }
 }
 
-/** Maximum age of an answer before a send: less than new sums wait for what is being sent. */
+/** Maximum age of an answer before a send. New sums wait longer for what is being sent. */
 const FRESH_MS = 2_000;
 
 /**

@@ -145,7 +145,7 @@ async function endedRuns(client: Client, account: string, endedSinceMs: number, 
 
 /** Attention codes of orders not sent, or proven absent. */
 const NOT_SENT = ['policy', 'over-cap', 'held', 'short-of-funds'];
-/** Number of the state of an activity that no worker has, and events of a run whose first attempt has ended. */
+/** State of an activity that no worker has, and events of a run whose first attempt has ended. */
 const [SCHEDULED, ATTEMPTED] = [1, 8];
 
 /** Returns whether an open run may have sent its order, by its description. */

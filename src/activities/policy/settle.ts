@@ -97,7 +97,7 @@ function shownOn(order: Order, side: Side, asked: Amount): Amount | null {
 
 /** Returns what an order without a figure moved; null if that is unknown. */
 function movedOn({ order, changes, remainder, remainderUnknown, compensation }: Result, side: Side): Amount | null {
-  // What is left is known only if the figures fit the balance changes, so a missing one is none.
+  // The remainder is known only if the figures fit the balance changes, so a missing one is none.
   if (!changes) return (remainder || compensation) && !remainderUnknown ? '0' : null;
   const { status, blockchain_withdrawal_hash: hash, unreadable = [] } = order;
   const own = changes.filter(({ currency }) => currency === order[`currency_${side}`]);
@@ -108,7 +108,7 @@ function movedOn({ order, changes, remainder, remainderUnknown, compensation }: 
 
 const NOT_EXECUTED: readonly string[] = ['canceled', 'error'];
 
-/** What an order counts for. `mayBeUnpaid`: its paid amount is unknown. */
+/** Amounts for which an order counts. `mayBeUnpaid`: its paid amount is unknown. */
 type Counted = Settlement & Required<Pick<Settlement, 'spends'>>;
 
 /** Returns what an order counts for from its end on. */
@@ -124,7 +124,7 @@ export function settlementOf(orderId: string, reserved: readonly Spend[], result
     const [currency, payee] = key.split(' ');
     if (payee && isNone(paid)) return [];
     if (/^[#=] /.test(key)) return [[key, amount]];
-    // Which one of several payees was not paid, or got more, is unknown.
+    // It is unknown which one of several payees was not paid, or got more.
     if (payee && payees > 1) return [[key, larger(amount, toAmount(beyond.plus(amount)))]];
     const side = currency === order.currency_to ? 'to' : 'from';
     const asked = askedOn(order, side, amount);
