@@ -22,6 +22,8 @@ const state = orderState.extend({
 /** Answer to a start whose order exists. */
 export const startedOrder = z.object({ ...about, attached: z.boolean(), order: shownOrder });
 
+const listedAttention = z.object({ code: z.enum(ATTENTION_CODES), since: time, amount: z.string().optional() });
+
 /** An order as Temporal lists it. */
 export const listedOrder = z.object({
   ...about,
@@ -32,7 +34,7 @@ export const listedOrder = z.object({
   type: z.enum(ORDER_TYPES).optional(),
   status: z.string().optional(),
   needsAttention: z.boolean(),
-  attention: z.object({ code: z.enum(ATTENTION_CODES), since: time, amount: z.string().optional() }).optional(),
+  attention: listedAttention.optional(),
   currencyFrom: z.string().optional(),
   currencyTo: z.string().optional(),
   orderUuid: z.string().optional(),
@@ -64,6 +66,8 @@ export const orderBody = listedOrder.extend({
   outcome: orderResult.shape.outcome.optional(),
   result: orderResult.omit({ outcome: true, order: true }).partial().optional(),
   failure: failure.optional(),
+  /** Question about a change after its end: what is shown of it may no longer hold. */
+  attentionAfterEnd: listedAttention.optional(),
 });
 
 /** Answer to a decision. */

@@ -75,7 +75,10 @@ export function shownState({ decisions, ...state }: OrderState) {
 
 async function showOrder(orders: PaymentOrders, handle: OrderHandle): Promise<unknown> {
   const { isOpen, entry } = await entryOf(orders, handle);
-  if (!isOpen) return withoutWallets({ ...entry, ...(await endOf(handle)) });
+  if (!isOpen) {
+    const [end, attentionAfterEnd] = await Promise.all([endOf(handle), handle.attentionAfterEnd()]);
+    return withoutWallets({ ...entry, ...end, ...(attentionAfterEnd && { attentionAfterEnd }) });
+  }
   const { order, ...state } = shownState(await handle.state());
   return withoutWallets({ ...entry, order, state });
 }

@@ -23,10 +23,7 @@ export interface DecideAllInput {
   reason: string;
 }
 
-/**
- * Order that the decision fits. `amount`: money moved, such as `12.50 usd`. `warnings`: what its state
- * warns of.
- */
+/** Order that the decision fits. `amount`: money moved, such as `12.50 usd`. */
 export interface DecidableOrder extends Pick<OrderState, 'warnings'> {
   orderId: string;
   workflowId: string;

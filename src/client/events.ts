@@ -25,7 +25,7 @@ const MOST_LISTED = 1_000;
 const MOST_SHOWN = 100;
 
 /** An event that a receiver has not taken yet. */
-export interface RefusedEvent {
+interface RefusedEvent {
   receiver: string;
   attempts: number;
   /** Why the last attempt failed. */

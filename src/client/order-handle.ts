@@ -16,6 +16,7 @@ import type { Instruction } from './accounts.js';
 import type { WaitOptions } from './bounded.js';
 import { RefusedError } from './errors.js';
 import { resultOfRun } from './history.js';
+import { attentionAfterEnd, type ListedAttention } from './list-orders.js';
 import { type Parked, RemoteRun, type UntilParked } from './remote-run.js';
 import type { SignOptions } from './signing.js';
 import { orderResult } from './standing.js';
@@ -64,6 +65,12 @@ export class OrderHandle extends RemoteRun<OrderWorkflow> {
   /** Returns true for the look-ups after the end of a workflow. */
   get afterEnd(): boolean {
     return parseAfterEndWorkflowId(this.workflowId) !== undefined;
+  }
+
+  /** Returns the open question about a change after its end, if there is one. Needs no worker. */
+  async attentionAfterEnd(wait?: WaitOptions): Promise<ListedAttention | undefined> {
+    if (this.afterEnd) return undefined;
+    return callTemporal(this.client, () => attentionAfterEnd(this.client, this.workflowId), wait);
   }
 
   /** Returns the state, also after the end. Throws NoWorkerError after 15 s without an answer. */

@@ -40,6 +40,8 @@ export interface Followed<S, R> {
   progress(state: S | undefined): Progress | Promise<Progress>;
   wantsPerson(state: S): boolean;
   ended(result: R): Pick<Report, 'exitCode' | 'text'>;
+  /** Adds what came after the end to the report of an end. */
+  withLater?(report: Report): Promise<Report>;
 }
 
 /** Returns the state; undefined while no worker answers. */
@@ -68,8 +70,16 @@ function reportOfState<S, R>(followed: Followed<S, R>, state: S | undefined): Re
   };
 }
 
-/** Returns how it ended, also a failure; undefined if it has not ended in time. */
+/** Returns how it ended, and what came later; undefined if it has not ended in time. */
 async function reportOfEnd<S, R>(
+  followed: Followed<S, R>,
+  options?: { timeoutMs: number },
+): Promise<Report | undefined> {
+  const report = await endInTime(followed, options);
+  return report && followed.withLater ? followed.withLater(report) : report;
+}
+
+async function endInTime<S, R>(
   { handle, id, ended }: Followed<S, R>,
   options?: { timeoutMs: number },
 ): Promise<Report | undefined> {

@@ -1,6 +1,6 @@
 import { type CheckOptions, checkOrderInput, checkWith } from '../client/checked-input.js';
 import { InvalidInputError } from '../client/errors.js';
-import { attentionAfterEnd, type OrderFilter, type OrderListEntry } from '../client/list-orders.js';
+import type { OrderFilter, OrderListEntry } from '../client/list-orders.js';
 import { type OrderHandle, wantsPerson } from '../client/order-handle.js';
 import { MAX_PAGE } from '../client/pages.js';
 import type { SignOptions } from '../client/signing.js';
@@ -37,7 +37,8 @@ const waitedFor = ({ self }: StarterIo, handle: OrderHandle): string =>
   suggested(self, [`order wait ${typedName(handle)}`, ofAccount(handle.account)]);
 
 /** Returns an order in the form that `follow` shows. */
-export function followed({ self }: StarterIo, handle: OrderHandle): Followed<OrderState, OrderResult> {
+export function followed(io: StarterIo, handle: OrderHandle): Followed<OrderState, OrderResult> {
+  const { self } = io;
   const { orderId, account, workflowId } = handle;
   const name = `order "${orderId}"`;
   return {
@@ -52,6 +53,7 @@ export function followed({ self }: StarterIo, handle: OrderHandle): Followed<Ord
     commands: (state) => decideCommands(self, account, typedName(handle), state),
     progress: (state) => ({ line: progressLine(state), key: progressLine(state) }),
     wantsPerson,
+    withLater: (report) => withChange(io, handle, report),
     ended: (result) =>
       handle.afterEnd
         ? { exitCode: EXIT.done, text: endOfLookUps(orderId, result) }
@@ -59,19 +61,18 @@ export function followed({ self }: StarterIo, handle: OrderHandle): Followed<Ord
   };
 }
 
-/** Returns where an order stands, with a change after its end that no person has closed. */
-export async function showOrder(io: StarterIo, { client }: PaymentOrders, handle: OrderHandle): Promise<Report> {
-  const { orderId, received, account, workflowId, afterEnd } = handle;
-  const report = await show(followed(io, handle));
-  const asked = afterEnd ? undefined : await attentionAfterEnd(client, workflowId);
+/** Adds a change after the end that no person has closed: until then, nothing is decided. */
+async function withChange({ self }: StarterIo, handle: OrderHandle, report: Report): Promise<Report> {
+  const asked = await handle.attentionAfterEnd();
   if (!asked) return report;
-  const name = typedName({ orderId, received, afterEnd: true });
+  const { orderId, received, account } = handle;
   const text = [
     report.text,
     `After its end, a person is asked (${asked.code} since ${asked.since.toISOString()}): what is shown above may no longer hold. Look:`,
-    `  ${suggested(io.self, [`order show ${name}`, ofAccount(account)])}`,
+    `  ${suggested(self, [`order show ${typedName({ orderId, received, afterEnd: true })}`, ofAccount(account)])}`,
   ];
-  return { ...report, json: { ...report.json, attentionAfterEnd: asked }, text: text.join('\n') };
+  const json = { ...report.json, attentionAfterEnd: asked };
+  return { exitCode: EXIT.undecided, json, text: text.join('\n') };
 }
 
 /**

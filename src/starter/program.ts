@@ -21,9 +21,9 @@ import { addCheckVerb } from './check-verb.js';
 import { addDecideVerb } from './decide-verb.js';
 import { addEventVerbs } from './event-verbs.js';
 import { addExportVerb } from './export-verb.js';
-import { watch } from './follow.js';
+import { show, watch } from './follow.js';
 import { addAuditVerb, addDoctorVerb, addReplayVerb } from './local-verbs.js';
-import { followed, listOrders, readOrderInput, showOrder, startOrder } from './order-verbs.js';
+import { followed, listOrders, readOrderInput, startOrder } from './order-verbs.js';
 import { addReconcileVerb } from './reconcile-verb.js';
 import { type Act, type Report, reportOfError, type StarterIo, type Verbs, withoutValue } from './report.js';
 import { addScheduleVerbs } from './schedule-verbs.js';
@@ -68,10 +68,9 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
   addStart(order, io, verbs);
   addCheckVerb(order, io, verbs);
   const shown = withOneOrder(order.command('show').description('where an order stands'));
-  verbs.add(shown, async (connect, orderId: string, options: OneOrderOptions) => {
-    const orders = await connect();
-    return showOrder(io, orders, handleOf(orders, orderId, options));
-  });
+  verbs.add(shown, async (connect, orderId: string, options: OneOrderOptions) =>
+    show(followed(io, handleOf(await connect(), orderId, options))),
+  );
   const wait = withOneOrder(order.command('wait').description('follow an order with progress'));
   type WaitedOptions = OneOrderOptions & { timeout?: number };
   verbs.add(withTimeout(wait, 'wait at most this long'), async (connect, orderId: string, options: WaitedOptions) =>

@@ -68,7 +68,7 @@ export const CUT_NUMBER = /^0*[1-9]\d{14}0+$/;
 const CUT =
   'has only zeros behind its first 15 digits, which are all that a spreadsheet keeps of a number: compare it with what the payee gave';
 
-/** Returns payees' numbers that a spreadsheet may have cut. The check digit of 16 digits guards the only one lost. */
+/** Returns numbers that a spreadsheet may have cut. A check digit guards the last of 16. */
 export const cutNumbers = errorsBy(({ value, rule: { text, privacy } }) => {
   const isGuarded = privacy === 'wallet' && value.length === 16 && passesLuhn(value);
   return text === 'code' && CUT_NUMBER.test(value) && !isGuarded ? CUT : undefined;

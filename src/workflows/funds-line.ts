@@ -47,7 +47,7 @@ interface Line {
   isOneFirst: boolean;
   /** When one overtook for them last. */
   firstAtMs: number;
-  /** Orders that are being told. */
+  /** Number of signals to orders under way. */
   telling: number;
 }
 

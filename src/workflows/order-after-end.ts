@@ -3,6 +3,7 @@ import { parseAfterEndWorkflowId, searchAttribute } from '../contract/names.js';
 import {
   type AfterEndInput,
   type AfterEndResult,
+  changeText,
   type EndedReading,
   type LookUpEndedAnswer,
   type LookUpEndedInput,
@@ -97,8 +98,11 @@ async function acknowledged(run: OrderRun, seen: EndedReading): Promise<AfterEnd
   return { shown, changed: true, ...(seen.kind === 'found' && { order: run.finalOrder }) };
 }
 
-const reasonFor = ({ before, shown }: Pick<EndedReading, 'before' | 'shown'>): string =>
-  `${before}; now the service shows ${shown}`;
+function reasonFor({ before, was = '', shown }: Pick<EndedReading, 'before' | 'was' | 'shown'>): string {
+  const change = changeText(was, shown);
+  const reported = was === '' ? before : before.replace(was, () => change.before);
+  return `${reported}; now the service shows ${change.shown}`;
+}
 
 async function followed(run: OrderRun, order: Order, reason: string): Promise<string> {
   const type = order.order_type;

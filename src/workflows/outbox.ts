@@ -109,8 +109,8 @@ async function deliver(outbox: Outbox, input: EventsInput): Promise<void> {
 }
 
 /**
- * Waits before every end of a run: hands over, then waits for handlers, until nothing is left and no
- * handler runs. The caller ends the run in the same step, so no message is cut off.
+ * Waits before every end of a run: hands over, then waits for handlers, until both hold. The caller
+ * ends the run in the same step, so no message is cut off.
  */
 export async function beforeEnd(
   hand = async (): Promise<unknown> => undefined,

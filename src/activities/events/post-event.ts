@@ -19,7 +19,7 @@ interface Target {
 }
 
 /** Answer to a POST. `retryAfter`: the header. */
-export interface PostAnswer {
+interface PostAnswer {
   status: number;
   retryAfter?: string | undefined;
 }

@@ -57,7 +57,8 @@ export function lookUpEndedActivity(deps: ActivityDeps) {
       const shown = shownBy(reading) + (await movedAfterEnd(account, reading, reported));
       // An operator who was shown a change learns that it was undone.
       const last = input.acknowledged ?? (await lastShown(client, input.ended, run));
-      const changed = shown !== (last ?? reported.shown ?? NO_ORDER);
+      const was = last ?? reported.shown;
+      const changed = shown !== (was ?? NO_ORDER);
       if (reading.kind === 'found' && !changed) return { kind: 'unchanged', shown };
       const elsewhere = await elsewhereBy(account, client, input, run);
       if (elsewhere) return elsewhere;
@@ -65,7 +66,7 @@ export function lookUpEndedActivity(deps: ActivityDeps) {
       if (reading.kind === 'found' && last === undefined && reported.shown === NO_ORDER)
         await countShown(deps, account.name, reading.order);
       const reference = run?.typedSearchAttributes.get(searchAttribute.reference);
-      return { ...reading, before, shown, changed, reference, ...circumstancesOf(deps, account) };
+      return { ...reading, before, was, shown, changed, reference, ...circumstancesOf(deps, account) };
     } catch (error) {
       throw retryLater(error);
     }

@@ -150,8 +150,8 @@ async function policyVerdict(
 const FRESH_MS = 2_000;
 
 /**
- * Asks `policyVerdict`, and returns how to get its answer later: an old one is asked for again. Sums
- * may have been lost meanwhile, and read again without the order.
+ * Asks `policyVerdict`, and returns how to get its answer later. An old one is asked for again: the
+ * sums may have been lost, and read again without the order.
  */
 export async function policyAnswers(...about: Parameters<typeof policyVerdict>) {
   const ask = async () => ({ verdict: await policyVerdict(...about), atMs: performance.now() });

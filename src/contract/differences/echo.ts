@@ -110,7 +110,7 @@ export function echoDifferences(type: OrderType, request: CreateRequest, order: 
   return { hard: named('other'), soft: named('form') };
 }
 
-/** Returns a value for people: public ones in full, others masked. Fields that nobody sent show nothing. */
+/** Returns a value for people: public ones in full, others masked. */
 function shown({ privacy, text = 'parts' }: Partial<FieldRule>, value: unknown, other: unknown): string {
   if (isBlank(value)) return 'none';
   if (text === 'parts' || isTree(value)) return '****';

@@ -21,6 +21,27 @@ export function shownOf({ order_uuid: uuid, status, ...order }: Order): string {
 const amountShown = (amount: string | null): string =>
   amount !== null && SIGNED_AMOUNT_FORMAT.test(amount) ? toAmount(decimal(amount)) : 'none';
 
+/** A text of `shownOf`, perhaps with balance changes. */
+const SHOWN = /^(order \S+) (.*) \((amount_from .*?)\)(; .*)?$/s;
+
+/**
+ * Returns what the service shows now, as the difference from what was shown: its status, and each
+ * amount that changed. Readings of different orders are shown in full.
+ */
+export function changeText(before: string, shown: string): { before: string; shown: string } {
+  const [was, now] = [SHOWN.exec(before), SHOWN.exec(shown)];
+  if (!was || !now || was[1] !== now[1]) return { before, shown };
+  const factsIn = ([, , status, amounts = '']: RegExpExecArray) => [`status ${status}`, ...amounts.split(', ')];
+  const old = factsIn(was);
+  const changed = factsIn(now).flatMap((fact, index) => {
+    const [name, ...value] = fact.split(' ');
+    return fact === old[index] ? [] : [`${old[index] ?? `${name} none`} → ${value.join(' ')}`];
+  });
+  const brief = ([, order, status, , moved = '']: RegExpExecArray) => `${order} ${status}${moved}`;
+  const what = changed.length > 0 ? `. Changed: ${changed.join(', ')}` : '';
+  return { before: brief(was), shown: brief(now) + what };
+}
+
 /** Asks what the service shows of an order, and what its workflow `ended` reported. */
 export interface LookUpEndedInput {
   account: string;
@@ -35,12 +56,15 @@ export interface LookUpEndedInput {
   delayMs?: number;
 }
 
-/** `before`: what was reported; `shown`: what the service shows now; `reference`: the caller's. */
+/**
+ * `before`: what was reported, and `was` the reading in it; `shown`: what the service shows now;
+ * `reference`: the caller's.
+ */
 export type EndedReading = (
   | { kind: 'found'; order: Order }
   | ({ kind: 'duplicates' } & Pick<DuplicateOrders, 'orderUuids'>)
   | { kind: 'absent'; said?: string }
-) & { before: string; shown: string; changed: boolean; reference?: string };
+) & { before: string; was?: string; shown: string; changed: boolean; reference?: string };
 
 /** 'open': the order runs again, and was signalled. */
 export type LookUpEndedAnswer =

@@ -84,6 +84,12 @@ const laterOutcome = (seen: Seen): Outcome =>
 const CONTINUES =
   'This order continues by itself once it shows one whose id is as long and has the same kinds of characters. Of several such orders, decide one: the others follow';
 
+export const heldQuestion = (reason: string): ParkQuestion => ({
+  code: 'held',
+  reason,
+  allowed: ['release', 'refuse'],
+});
+
 function askedAbout(run: OrderRun, about: Question): ParkQuestion {
   switch (about.kind) {
     case 'conflict': {
@@ -117,7 +123,7 @@ function askedAbout(run: OrderRun, about: Question): ParkQuestion {
       return { code: 'not-sent', reason: `${what}: ${about.why}`, allowed: ['resend', 'close-absent'] };
     }
     case 'held':
-      return { code: 'held', reason: about.why, allowed: ['release', 'refuse'] };
+      return heldQuestion(about.why);
     case 'overCap':
       return { code: 'over-cap', reason: about.why, allowed: ['approve', 'refuse'], toApprove: about.toApprove };
     case 'short': {

@@ -4,9 +4,12 @@ import { maskWords } from '../../contract/masking.js';
 import { HOLD_UPDATE } from '../../contract/names.js';
 import type { RunOptions } from '../../contract/order/input-and-result.js';
 import type { OrderState } from '../../contract/order/messages.js';
+import { factsOf } from '../../contract/order/types.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { record } from '../create/apply-outcome.js';
+import { heldQuestion } from '../create/ask-person.js';
 import { isHeld, wasEverInDoubt } from '../create/facts.js';
+import { nextAction } from '../create/next-action.js';
 import { instructionProblem } from '../instruction.js';
 import { otherRun, required, takeSigned } from '../signed.js';
 import { orderState } from './show.js';
@@ -75,5 +78,14 @@ async function takeHold(
   // The hold counts also in doubt: once absence is proven, a person has to release it.
   const late = sentAlready(run) ?? (run.isAttempting || mayHaveSent(run) ? HELD_IF_NOT : undefined);
   if (late) refuse(late);
-  return orderState(run);
+  return orderState(asksNext(run));
+}
+
+/** Returns the run with the question about its hold, which it asks in its next step. */
+function asksNext(run: OrderRun): OrderRun {
+  const next = nextAction(run.facts, factsOf(run.type));
+  if (run.phase === 'parked' || next.do !== 'ask' || next.about.kind !== 'held') return run;
+  const { code, reason, allowed } = heldQuestion(next.about.why);
+  const attention = { code, reason, since: new Date().toISOString(), allowed };
+  return { ...run, phase: 'parked', waitingFor: 'a decision', revision: run.revision + 1, attention };
 }

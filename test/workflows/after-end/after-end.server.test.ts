@@ -6,6 +6,7 @@ import { OrderHandle } from '../../../src/client/order-handle.js';
 import { PaymentOrders } from '../../../src/client.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
+import { apiKey, runApi } from '../../api/api.fixture.js';
 import { goesOn, resetTo, resettableEvents, resultOf, runOf } from '../../reliability/reset.fixture.js';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId, openLab, useLab } from '../../support/lab.js';
@@ -115,7 +116,12 @@ describe('a callback after the end of an order', () => {
     await lab.sandbox.sendCallback(uuid);
     const { attention } = await parkedFor(afterEnd(orderId));
     expect(attention).toMatchObject(CHANGED);
-    expect(attention?.reason).toMatch(/completed .*now the service shows .* error /);
+    expect(attention?.reason).toMatch(
+      RegExp(
+        `^its run ended with order ${uuid} completed; now the service shows order ${uuid} error.*\\. Changed: status completed → error`,
+      ),
+    );
+    expect(attention?.reason).not.toContain('amount_from_fee');
     const query = `PaymentNeedsAttention = true AND WorkflowId = '${idOf(orderId)}'`;
     await vi.waitFor(async () => expect((await lab.temporal.client.workflow.count(query)).count).toBe(1), 10_000);
     await decideNow(afterEnd(orderId), 'accept');
@@ -162,7 +168,11 @@ describe('a callback after the end of an order', () => {
     expect((await run('list', '--attention')).stdout).toMatch(RegExp(`${orderId} +after the end +parked `));
     // The result of the order stays, and names the change.
     const named = await run('show', orderId);
-    expect(named).toMatchObject({ code: 0, stdout: expect.stringContaining('outcome') });
+    expect(named).toMatchObject({ code: 4, stdout: expect.stringContaining('outcome') });
+    expect(await run('wait', orderId)).toMatchObject({ code: 4, stdout: named.stdout });
+    const api = await runApi(lab.orders, { keys: [apiKey('reader', { verbs: ['read'] })] });
+    const { body } = await api.call('GET', `/v1/orders/${orderId}`, undefined, 'reader');
+    expect(body).toMatchObject({ outcome: 'completed', attentionAfterEnd: { code: CHANGED.code } });
     expect(named.stdout).toMatch(
       RegExp(
         `After its end, a person is asked \\(changed-after-end since .*\n  payment-orders order show ${orderId} --after-end\n`,
@@ -178,7 +188,7 @@ describe('a callback after the end of an order', () => {
     await ended(orderId);
     expect(await starter('show', orderId)).toMatchObject({ code: 0, json: { result: { changed: true } } });
     await expect.poll(listed, { timeout: 60_000 }).toEqual([]);
-    expect((await run('show', orderId)).stdout).not.toContain('After its end');
+    expect(await run('show', orderId)).toMatchObject({ code: 0, stdout: expect.not.stringContaining('After its end') });
   });
 
   test('that never came is no change, and nothing asks about it', async () => {

@@ -154,7 +154,7 @@ describe('an order that the balance does not cover', () => {
       setBalance('50');
       const order = await start('held', { whenShort: 'wait' });
       await isShort(order);
-      await order.handle.hold(ANN);
+      expect((await order.handle.hold(ANN)).attention?.code).toBe('held');
       setBalance('102');
       await parkedFor(order.handle, 'held by Ann Smith');
       await new Promise((resolve) => setTimeout(resolve, 3_000));

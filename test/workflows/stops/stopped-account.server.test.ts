@@ -125,11 +125,15 @@ describe('a stopped account', () => {
     await Promise.all([cancelled, held].map(untilWaiting));
     await handles[0]?.cancel();
     await expect(handles[0]?.result()).rejects.toMatchObject({ type: 'OrderCancelled' });
-    await handles[1]?.hold(ANN);
+    const answer = await handles[1]?.hold(ANN);
+    expect(answer).toMatchObject({ phase: 'parked', attention: { code: 'held', allowed: ['release', 'refuse'] } });
     await resume();
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     expect(await handles[1]?.state()).toMatchObject({ phase: 'parked', attention: { code: 'held' } });
     expect([createsOf(cancelled), createsOf(held)]).toEqual([0, 0]);
+    const { revision = 0, runId } = answer ?? {};
+    await handles[1]?.decide({ action: 'refuse', ...BOB, revision, runId });
+    await expect(handles[1]?.result()).rejects.toMatchObject({ type: 'OrderCancelled' });
   });
 
   test('whose name no worker knows: a stop says so within seconds, and what that means', async () => {
@@ -200,7 +204,8 @@ describe('a stopped account', () => {
     const id = newOrderId('http');
     await start(id);
     await untilWaiting(id);
-    expect(await ask(`orders/${id}/hold`, ANN)).toMatchObject({ status: 200, body: { orderId: id } });
+    const held = { orderId: id, state: { phase: 'parked', attention: { code: 'held' } } };
+    expect(await ask(`orders/${id}/hold`, ANN)).toMatchObject({ status: 200, body: held });
     expect(await ask(`orders/${id}/hold`, ANN)).toMatchObject({ status: 409 });
     expect(await ask('accounts/default/resume', BOB)).toMatchObject({ status: 200, body: { account: 'default' } });
   });

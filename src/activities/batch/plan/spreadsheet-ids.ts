@@ -82,7 +82,7 @@ function expanded(id: string): string | undefined {
 const cut = (id: string): string | undefined =>
   /^[1-9]\d{15,}$/.test(id) ? id.slice(0, 15).padEnd(id.length, '0') : undefined;
 
-/** Forms in which spreadsheets write dates, times, and numbers that they read from an exponent or cut. */
+/** Forms in which spreadsheets write dates, times and changed numbers. */
 const DATE = /^(?:\d{1,2}[-.])?(?!\d|[A-Z]{2})[A-Za-z]{3,}[-.]\d{2}(?:\d\d)?$|^\d{1,2}[-.](?![A-Z]{2})[A-Za-z]{3,}$/;
 const FULL_DATE = /^\d{1,2}([-.])\d{1,2}\1\d{2}(?:\d\d)?$|^\d{4}-\d{1,2}-\d{1,2}$/;
 const NUMBER = /^[1-9]\d+000$/;
@@ -95,13 +95,13 @@ export const isOfSpreadsheet = (id: string): boolean =>
   /^\d{1,2}:\d\d(?::\d\d)?$/.test(id) ||
   ((DATE.test(id) || FULL_DATE.test(id)) && readingsOf(id).length > 0);
 
-/** What a spreadsheet reads an id as. `written`: the form in which it writes that, if the id has it. */
+/** Reading of an id by a spreadsheet. `written`: its own form of that, if the id has it. */
 export interface SheetKey {
   key: string;
   written: string | undefined;
 }
 
-/** Returns what a spreadsheet reads an id as. Two ids that share a key may be one id. */
+/** Returns the readings of an id by spreadsheets. Two ids that share a key may be one id. */
 export function sheetKeys(id: string): SheetKey[] {
   const isSerial = /^\d{5}$/.test(id);
   const form = id.replace(/[A-Za-z]+/g, 'a').replace(/\d+/g, (digits) => (digits.length > 2 ? 'y' : '9'));
@@ -121,7 +121,7 @@ export function sheetKeys(id: string): SheetKey[] {
   ];
 }
 
-/** Returns true if one of two ids with the same key may have been made of the other, or both of a third. */
+/** Returns true if two ids with the same key may have been made of one. */
 export const areOneId = (a: SheetKey, b: SheetKey): boolean => a.key === b.key && a.written !== b.written;
 
 const padded = (number: number): string => `${number}`.padStart(2, '0');

@@ -40,7 +40,7 @@ export class BatchWarnings {
     else this.add(key, reason, line, first);
   }
 
-  /** Adds a line if a spreadsheet may have made its id of that of an earlier line, or the other way round. */
+  /** Adds a line if a spreadsheet may have made its id of an earlier one, or the reverse. */
   addIfOneId(keys: readonly SheetKey[], reason: string, line: number): void {
     const earlier = keys.flatMap((one) => this.#read.get(one.key) ?? []);
     const same = earlier.find((one) => keys.some((key) => areOneId(one, key)));
@@ -62,7 +62,7 @@ const OF_SHEET =
 const ONE_ID =
   'a spreadsheet reads these ids as one date, time or number, and each is paid: keep one if they are one payment';
 
-/** Warns of an id that an earlier row has in another form, or a spreadsheet made, and of a repeated payout. */
+/** Warns of an id in another form, or made by a spreadsheet, and of a repeated payout. */
 export function warnOfRepeats(warnings: BatchWarnings, line: number, order: WithdrawRequest): void {
   const sameId = 'these ids differ only by case or leading zeros, and each is paid: keep one if they are one payment';
   warnings.addIfSeen(keyOf(['id', looseForm(order.order_id)]), sameId, line);
