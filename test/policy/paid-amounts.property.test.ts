@@ -16,6 +16,7 @@ import type { OrderResult } from '../../src/contract/order/input-and-result.js';
 import type { CreateRequest } from '../../src/contract/order/request.js';
 import { judge, openLedger, settle } from '../../src/contract/policy/ledger.js';
 import { type Payout, type PolicyRule, spendsOf, testRules } from '../../src/contract/policy/rules.js';
+import { AHEAD_OF_UTC_MS, serviceTime, ZONE_SLACK_MS } from '../../src/contract/reconcile/input.js';
 import type { FinalStatus, OrderListItem, Rates } from '../../src/contract/service-objects.js';
 import { failedChecks } from '../../src/workflows/compensation/checks.js';
 import { type Case, figures, remainders } from '../../src/workflows/compensation/figures.js';
@@ -30,6 +31,8 @@ const EVERY_MS = 6 * 60_000;
 const KEY = '0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a6978';
 const RATES = ratesData(TERMS.values()) as unknown as Rates;
 const SEED = 'paid';
+/** The service's clock is as far behind UTC as any, so that its dates name one time. */
+const BEHIND_UTC_MS = ZONE_SLACK_MS - AHEAD_OF_UTC_MS;
 
 /** About 60 usd of each currency. */
 const UNITS: Record<string, string> = { usd: '60', eur: '55', uah: '2500', usdt: '60', trx: '530' };
@@ -103,7 +106,7 @@ function make(n: number, atMs: number): Made {
   return {
     ...{ id, atMs, endsAtMs: atMs + Math.floor(chance(SEED, `end ${n}`) * 4 * HOUR_MS), terms, quote, plan, request },
     payee: networkTo && wallet ? payeeOf(KEY, networkTo, wallet) : undefined,
-    item: { ...order, created_at: new Date(atMs).toISOString(), balance_changes: [] } as unknown as OrderListItem,
+    item: { ...order, created_at: serviceTime(atMs - BEHIND_UTC_MS), balance_changes: [] } as unknown as OrderListItem,
     asked: askedAmounts(type, request, RATES),
     done: execute(terms, quote, plan),
   };
