@@ -11,7 +11,7 @@ import { readReceivers } from './config/receivers.js';
 import { checkRuntime } from './config/runtime.js';
 import type { Secret } from './config/secret.js';
 import { NAMES, readSettings, type Settings, settingOf } from './config/settings.js';
-import { readTemporalTarget } from './config/temporal-connection.js';
+import { readTemporalTarget, type TemporalTarget } from './config/temporal-connection.js';
 import type { Pace } from './contract/order/activities.js';
 
 export type { AccountConfig } from './config/accounts.js';
@@ -195,7 +195,7 @@ export const loadEncryption = (env: Env = process.env): Encryption =>
   load(env, 'L', ({ settings, problems }) => encryptionOf(settings, problems));
 
 /** Reads Temporal's address. Throws ConfigError with one line per mistake. */
-export const loadTemporalTarget = (env: Env = process.env) =>
+export const loadTemporalTarget = (env: Env = process.env): TemporalTarget =>
   load(env, 'L', ({ problems }) => readTemporalTarget(env, problems));
 
 /** Reads the namespace, and its pages in the Temporal UI if that is known. Throws ConfigError. */

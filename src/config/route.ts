@@ -11,14 +11,8 @@ export interface RouteConfig {
   caCertificates?: string;
   /** PEM texts. `chain` starts with the worker's own certificate. */
   clientCertificate?: { chain: string; key: Secret };
-  proxy?: ProxyConfig;
-}
-
-/** Proxy that tunnels. `credentials`: `user:password`. */
-interface ProxyConfig {
-  host: string;
-  port: number;
-  credentials?: Secret;
+  /** Proxy that tunnels. `credentials`: `user:password`. */
+  proxy?: { host: string; port: number; credentials?: Secret };
 }
 
 /** Paths of an account's TLS files. */
@@ -76,7 +70,7 @@ function isPair(cert: string, key: string): boolean {
 const PROXY_FORM = 'must be http://host:port or http://user:password@host:port, with user and password percent-encoded';
 
 /** Returns undefined for an invalid URL, also if a part is empty. */
-function parseProxy(text: string): ProxyConfig | undefined {
+function parseProxy(text: string): RouteConfig['proxy'] {
   const [, both, port] = /^http:\/\/(?:([^\s/?#@]*)@)?[^\s/?#@]+:([1-9]\d{0,4})\/?$/.exec(text) ?? [];
   if (!port || !URL.canParse(text)) return undefined;
   const { hostname, username, password } = new URL(text);

@@ -12,7 +12,7 @@ const MORE_THAN_HOST = /^(https?|grpcs?|tcp):\/\/|\/$|\s/i;
 const HOST_ONLY = `must be host:port, such as ${DEFAULT_ADDRESS}: leave the scheme, the path and blanks out. For TLS, set TEMPORAL_TLS=true`;
 
 /** A Temporal server and namespace. Clients and workers connect by the same options. */
-interface TemporalTarget {
+export interface TemporalTarget {
   connectionOptions: Pick<ConnectionOptions, 'address' | 'tls' | 'metadata'> & { apiKey?: string };
   address: string;
   namespace: string;
