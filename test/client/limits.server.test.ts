@@ -60,6 +60,7 @@ const CALLS: Readonly<Record<string, readonly [Call, string | undefined]>> = {
   'PaymentOrders.export': [(orders, wait) => orders.export({ day: '2026-11-25' }, wait).next(), NOBODY],
   'PaymentOrders.reconcile': [(orders, wait) => orders.reconcile({}, wait), NOT_YET],
   'OrderHandle.isOpen': [(orders, wait) => orders.order('waits').isOpen(wait), ENDS],
+  'OrderHandle.attentionAfterEnd': [(orders, wait) => orders.order('waits').attentionAfterEnd(wait), ENDS],
   'OrderHandle.state': [(orders, wait) => orders.order('waits').state(wait), NOBODY],
   'OrderHandle.created': [(orders, wait) => orders.order('waits').created(wait), NOT_YET],
   'OrderHandle.final': [(orders, wait) => orders.order('waits').final(wait), NOT_YET],
