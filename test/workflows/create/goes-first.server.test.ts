@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import {
+  type Asked,
   acceptCreates,
   CANARY,
   canariesOf,
@@ -13,6 +14,15 @@ import { orderInput } from '../../support/inputs.js';
 import { newOrderId, useLab } from '../../support/lab.js';
 
 vi.setConfig({ testTimeout: 120_000 });
+
+/** All complete within that time, and nobody was asked. */
+async function expectGoOn(payouts: Payouts, asked: Asked, withinMs: number): Promise<void> {
+  const open = await payouts.untilEnded(withinMs);
+  await asked.end();
+  expect(await payouts.waitingFor(open)).toEqual([]);
+  expect([...asked.byOrder]).toEqual([]);
+  payouts.expectCompletedOnce();
+}
 
 const BY = { by: 'ann', reason: 'an outage' };
 
@@ -33,11 +43,7 @@ describe('a stop that a canary met', () => {
     await sleep(2_000);
     acceptCreates(lab);
     await lab.orders.accounts.resume('default', BY);
-    const open = await payouts.untilEnded(4 * WINDOW_MS);
-    await asked.end();
-    expect(await payouts.waitingFor(open)).toEqual([]);
-    expect([...asked.byOrder]).toEqual([]);
-    payouts.expectCompletedOnce();
+    await expectGoOn(payouts, asked, 4 * WINDOW_MS);
   });
 });
 
@@ -61,11 +67,7 @@ describe('an outage in whose midst the workers are started again', () => {
     expect([...asked.byOrder]).toEqual([]);
     acceptCreates(lab);
     await payouts.start();
-    const open = await payouts.untilEnded(4 * WINDOW_MS);
-    await asked.end();
-    expect(await payouts.waitingFor(open)).toEqual([]);
-    expect([...asked.byOrder]).toEqual([]);
-    payouts.expectCompletedOnce();
+    await expectGoOn(payouts, asked, 4 * WINDOW_MS);
   });
 });
 
@@ -94,10 +96,6 @@ describe('a later order that a lost worker got accepted', () => {
     expect(await later.untilEnded(30_000)).toEqual([]);
     // Its absence is not proven yet, so nothing is sent again.
     await lab.replaceWorkers();
-    const open = await payouts.untilEnded(2.5 * WINDOW_MS);
-    await asked.end();
-    expect(await payouts.waitingFor(open)).toEqual([]);
-    expect([...asked.byOrder]).toEqual([]);
-    payouts.expectCompletedOnce();
+    await expectGoOn(payouts, asked, 2.5 * WINDOW_MS);
   });
 });
