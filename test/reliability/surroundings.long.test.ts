@@ -1,14 +1,12 @@
 import { hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { SandboxOptions } from '../../sandbox/options.js';
-import type { OrderHandle } from '../../src/client/order-handle.js';
 import { searchAttribute } from '../../src/contract/names.js';
-import { orderInput } from '../support/inputs.js';
-import { newOrderId } from '../support/lab.js';
 import { endProcesses, peakMib, startProcess, temporalEnv } from '../worker/process.fixture.js';
-import { type BatchLab, openBatchLab } from '../workflows/batch/batches.fixture.js';
+import { type BatchLab, useBatchLab } from '../workflows/batch/batches.fixture.js';
+import { Payouts } from './first-sends.fixture.js';
 import { startBatchWorker } from './killable-workers.fixture.js';
 import { say } from './paced-lab.fixture.js';
 
@@ -16,44 +14,28 @@ import { say } from './paced-lab.fixture.js';
 
 /** Orders that are open when the worker is told to end. */
 const OPEN_ORDERS = Number(process.env.OPEN_ORDERS ?? 5_000);
-const STARTED_AT_ONCE = 50;
 const MOST_MIB = 512;
 const TEST_LIMIT_MS = 25 * 60_000;
 const SHORT_WINDOW = { ORDER_SETTLE_WINDOW: '10s', ALLOW_SHORT_WINDOWS: 'true' };
 
-/** A lab for the tests of a `describe`. */
-function useLab(sandbox: SandboxOptions): BatchLab {
-  const lab = {} as BatchLab;
-  beforeAll(async () => void Object.assign(lab, await openBatchLab({ workers: false, sandbox })));
-  afterAll(async () => {
-    await endProcesses();
-    await lab.close?.();
-  });
+/** A lab without workers; those of a test are ended first. */
+function useProcessLab(sandbox: SandboxOptions): BatchLab {
+  const lab = useBatchLab({ workers: false, sandbox });
+  afterAll(endProcesses);
   return lab;
 }
 
-/** Starts payouts, a few at once. */
-async function startPayouts({ orders }: BatchLab, label: string, count: number, marker = ''): Promise<OrderHandle[]> {
-  const started: OrderHandle[] = [];
-  while (started.length < count) {
-    const next = Array.from({ length: Math.min(STARTED_AT_ONCE, count - started.length) }, () =>
-      orders.start('withdraw', orderInput('withdraw', newOrderId(label), { marker })),
-    );
-    started.push(...(await Promise.all(next)));
-  }
-  return started;
+async function startPayouts(lab: BatchLab, label: string, count: number, marker = ''): Promise<Payouts> {
+  const payouts = new Payouts(lab, label);
+  await payouts.startSpread(count, 0, () => ({ marker }));
+  return payouts;
 }
 
 /** All complete within that time, each executed once. */
-async function expectPaidOnce(lab: BatchLab, payouts: readonly OrderHandle[], timeoutMs: number): Promise<void> {
-  const ends = await Promise.all(
-    payouts.map((payout) => payout.result({ timeoutMs }).then(({ outcome }) => outcome, String)),
-  );
-  const { executedByOrderId } = lab.sandbox.stats();
-  const counts = payouts.map(({ orderId }) => executedByOrderId[orderId] ?? 0);
-  expect.soft(counts.filter((count) => count > 1)).toEqual([]);
-  expect.soft(ends.filter((end) => end !== 'completed')).toEqual([]);
-  expect(counts.filter((count) => count !== 1)).toEqual([]);
+async function expectPaidOnce(payouts: Payouts, withinMs: number): Promise<void> {
+  const open = await payouts.untilEnded(withinMs);
+  expect(await payouts.waitingFor(open.slice(0, 10))).toEqual([]);
+  payouts.expectCompletedOnce();
 }
 
 const countAsked = async ({ temporal }: BatchLab): Promise<number> =>
@@ -64,13 +46,13 @@ describe('a service that cuts off half of its answers', () => {
     [`${place}.truncated`, 0.25],
     [`${place}.cut`, 0.25],
   ]);
-  const lab = useLab({ seed: 'half', settings: { duplicateMode: 'c', faults: Object.fromEntries(cut) } });
+  const lab = useProcessLab({ seed: 'half', settings: { duplicateMode: 'c', faults: Object.fromEntries(cut) } });
 
   test(
     'every payout is executed once, and nobody is asked',
     async () => {
       startBatchWorker(lab, SHORT_WINDOW);
-      await expectPaidOnce(lab, await startPayouts(lab, 'half', 60), 300_000);
+      await expectPaidOnce(await startPayouts(lab, 'half', 60), 300_000);
       expect(await countAsked(lab)).toBe(0);
     },
     TEST_LIMIT_MS,
@@ -88,7 +70,7 @@ const CLOCK = `
 
 describe('a worker whose clock jumps', () => {
   const faults = { 'create.no-answer': 0.05, 'create.500-after': 0.05, 'create.503': 0.05 };
-  const lab = useLab({ seed: 'jumps', settings: { duplicateMode: 'c', faults } });
+  const lab = useProcessLab({ seed: 'jumps', settings: { duplicateMode: 'c', faults } });
 
   test(
     'by an hour, twice: every payout is executed once, and all end once it is right again',
@@ -96,23 +78,22 @@ describe('a worker whose clock jumps', () => {
       const options = `--import=data:text/javascript,${encodeURIComponent(CLOCK)}`;
       const worker = startBatchWorker(lab, { ...SHORT_WINDOW, NODE_OPTIONS: options });
       await worker.ready;
-      const payouts = await startPayouts(lab, 'before', 20);
-      for (const label of ['ahead', 'behind', 'right']) {
-        // Some of those before are still under way.
-        const [some] = payouts.slice(-20);
-        await some?.result({ timeoutMs: 60_000 });
+      const payouts = await startPayouts(lab, 'jumps', 20);
+      // An hour ahead, an hour behind, right: some of those before are still under way.
+      for (let jumps = 0; jumps < 3; jumps += 1) {
+        await payouts.handles.at(-20)?.result({ timeoutMs: 60_000 });
         worker.kill('SIGUSR2');
-        payouts.push(...(await startPayouts(lab, label, 20)));
+        await payouts.startSpread(20, 0);
       }
-      await expectPaidOnce(lab, payouts, 300_000);
-      say(`a clock that jumps: ${payouts.length} executed once, ${await countAsked(lab)} ask`);
+      await expectPaidOnce(payouts, 300_000);
+      say(`a clock that jumps: ${payouts.ids.length} executed once, ${await countAsked(lab)} ask`);
     },
     TEST_LIMIT_MS,
   );
 });
 
 describe(`${OPEN_ORDERS} open orders`, () => {
-  const lab = useLab({ seed: 'many' });
+  const lab = useProcessLab({ seed: 'many' });
   const settings = { ORDER_POLL_INITIAL: '30s', ORDER_POLL_MAX: '60s' };
 
   test(
@@ -127,7 +108,7 @@ describe(`${OPEN_ORDERS} open orders`, () => {
       expect(await worker.exited).toBe(0);
       const stoppedMs = performance.now();
       const next = startBatchWorker(lab, settings);
-      await expectPaidOnce(lab, payouts, TEST_LIMIT_MS);
+      await expectPaidOnce(payouts, TEST_LIMIT_MS);
       const seconds = [startedMs - beganMs, stoppedMs - startedMs, performance.now() - stoppedMs];
       const mib = Math.round(await peakMib(next.pid));
       const shown = seconds.map((ms) => (ms / 1_000).toFixed(1)).join(', ');
@@ -154,7 +135,7 @@ describe(`${OPEN_ORDERS} open orders`, () => {
         return { status: answer.status, bytes: (await answer.arrayBuffer()).byteLength };
       });
       const payouts = await startPayouts(lab, 'beside', 20);
-      await expectPaidOnce(lab, payouts, 60_000);
+      await expectPaidOnce(payouts, 60_000);
       const paidMs = performance.now() - beganMs;
       const answers = await Promise.all(exports);
       const mib = Math.round(await peakMib(api.pid));
