@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import Big from 'big.js';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { readBookPage, writeBook } from '../../src/activities/books.js';
 import { exportBook } from '../../src/client/books/export-book.js';
 import { OurOrders } from '../../src/client/books/our-orders.js';
@@ -13,8 +14,6 @@ import { orderListItemSchema } from '../../src/payment-service/schemas.js';
 import { orderObject } from '../payment-service/objects.fixture.js';
 import { newFolder } from '../support/batch-files.js';
 import { bookOf } from './books.fixture.js';
-
-vi.mock('@temporalio/activity', async (original) => ({ ...(await original<object>()), getClient: () => undefined }));
 
 const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
 const BEGIN_MS = Date.UTC(2026, 9, 29);
@@ -218,12 +217,17 @@ test.each([
   const shown = until(beforeMs).filter(({ createdMs }) => kind === 'runs' || createdMs < Date.UTC(2026, 10, 19));
   const runs = runsOf(shown);
   const { ours, balances } = serviceIn(minutes, documented, shown, runs);
-  vi.spyOn(OurOrders, 'read').mockImplementation(ours);
+  const read = vi.spyOn(OurOrders, 'read').mockImplementation(ours);
+  onTestFinished(() => read.mockRestore());
   const { list } = serviceIn(minutes, documented, shown, runs);
   const reads = { orders: () => list, ask: balances } as never;
   const reportDir = newFolder();
   const account = { name: 'default', rates: { current: async () => undefined } } as never;
-  const { path } = await writeBook(account, reads, { reportDir, beforeMs });
+  // The client of an activity, which nobody asks here.
+  const client = { withAbortSignal: (_: AbortSignal, ask: () => unknown) => ask() } as never;
+  const { path } = await new MockActivityEnvironment({}, { client }).run(
+    (): ReturnType<typeof writeBook> => writeBook(account, reads, { reportDir, beforeMs }),
+  );
   expect(path).toBe(`book-default-${day}.csv`);
   expect(await readdir(reportDir)).toEqual([path]);
   expect(await readFile(join(reportDir, path), 'utf8')).toContain(' 0 missing, 0 differences');

@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { readSources } from '../../scripts/import-directions.js';
@@ -49,4 +51,10 @@ const read = (): number => Date.now();
   static readonly LIMIT = 3;
 `;
   expect(stateIn(good)).toEqual([]);
+});
+
+test('no test replaces a module, which the next test file of its process would find replaced', async () => {
+  const names = (await readdir(join(root, 'test'), { recursive: true })).filter((name) => name.endsWith('.ts'));
+  const texts = await Promise.all(names.map((name) => readFile(join(root, 'test', name), 'utf8')));
+  expect(names.filter((_, n) => /\bvi\.(?:do)?mock\(/i.test(texts[n] ?? ''))).toEqual([]);
 });

@@ -105,7 +105,7 @@ describe.concurrent('whoever reaches Temporal without a key', () => {
 
   test('stops no order with a callback that nobody can read', async () => {
     const orderId = newOrderId('poisoned');
-    const order = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker: 'pay_ms=2000' }));
+    const order = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker: 'pay_ms=10000' }));
     // Before a send, a callback tells of an earlier one.
     await order.created();
     const handle = rogue.client.workflow.getHandle(order.workflowId);

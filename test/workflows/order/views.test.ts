@@ -1,4 +1,6 @@
-import { expect, test, vi } from 'vitest';
+import type { WorkflowInfo } from '@temporalio/workflow';
+import { setActivator } from '@temporalio/workflow/lib/global-attributes.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shownState } from '../../../src/api/orders.js';
 import {
   ATTENTION_WORDS,
@@ -14,12 +16,11 @@ import { currentDetails, knownOf } from '../../../src/workflows/order/page.js';
 import { orderState } from '../../../src/workflows/order/show.js';
 import { type OrderRun, openRun } from '../../../src/workflows/order/state.js';
 
-vi.mock('@temporalio/workflow', async (original) => ({
-  ...(await original<typeof import('@temporalio/workflow')>()),
-  workflowInfo: () => INFO,
-}));
-
 const INFO = { workflowId: 'order:shop:w-1', runId: 'r-1', firstExecutionRunId: 'r-1', startTime: new Date() };
+// Modules are shared by the files of a process, so none can be replaced here: the views see a run as workflow code does.
+beforeAll(() => setActivator({ info: INFO as WorkflowInfo } as Parameters<typeof setActivator>[0]));
+afterAll(() => setActivator(undefined));
+
 const ABOUT = { orderId: 'w-1', account: 'shop' };
 
 /** What is decided in each kind of attention. */
