@@ -6,7 +6,9 @@ import { serviceView } from './service-view.fixture.js';
 /** Look-ups show an order this long after it was made: longer than the Retry-After of 1 s, shorter than the settle window. */
 const LAG_MS = 2_500;
 
+// A callback of the executed order would hold its second send back, too.
 const lab = useLab({
+  callbacks: false,
   pace: { settleWindowMs: { atOnce: 4_000, deposit: 4_000 } },
   sandbox: { settings: { duplicateMode: 'c', visibilityLagMs: LAG_MS } },
 });
