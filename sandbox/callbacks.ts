@@ -17,7 +17,10 @@ export class Callbacks {
   readonly #timers = new Timers();
   readonly #stopping = new AbortController();
 
-  constructor(private readonly world: World) {
+  constructor(
+    private readonly world: World,
+    private readonly post: Post = postJson,
+  ) {
     // Every callback under way listens, and there may be thousands.
     setMaxListeners(0, this.#stopping.signal);
   }
@@ -84,7 +87,7 @@ export class Callbacks {
     const { traffic } = this.world;
     traffic.callbacksSent += 1;
     const sentAtMs = Date.now();
-    const httpStatus = await postJson(url, JSON.stringify(order), this.#stopping.signal);
+    const httpStatus = await this.post(url, JSON.stringify(order), this.#stopping.signal);
     if (this.#stopping.signal.aborted) return undefined;
     const { user_order_id: orderId, order_uuid: orderUuid, status: orderStatus } = order;
     traffic.callback({ sentAtMs, answeredAtMs: Date.now(), orderId, orderUuid, orderStatus, status: httpStatus });
@@ -102,7 +105,10 @@ function isLoopback(url: string | null): url is string {
   return protocol === 'http:' && (hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname));
 }
 
-/** Posts JSON over a connection of its own; the HTTP status, or 0 when none came. */
+/** Posts JSON to a receiver; the HTTP status, or 0 when none came. */
+export type Post = (url: string, body: string, signal: AbortSignal) => Promise<number>;
+
+/** Posts over a connection of its own. */
 function postJson(url: string, body: string, signal: AbortSignal): Promise<number> {
   return new Promise((resolve) => {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };

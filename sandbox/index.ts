@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Admin, type RequestRate, type SandboxOrder, type SandboxStats } from './admin.js';
-import { Callbacks } from './callbacks.js';
+import { Callbacks, type Post } from './callbacks.js';
 import { Creates } from './create.js';
 import { createAdminServer } from './http/admin-server.js';
 import { createServiceServer } from './http/service-server.js';
@@ -72,24 +72,16 @@ function once(stop: () => Promise<void>): () => Promise<void> {
 
 /** Starts a sandbox on this machine's loopback address. Throws on bad settings, a taken port or a broken journal. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const world = createWorld(options);
-  const callbacks = new Callbacks(world);
-  const life = new Life(world, (order) => callbacks.deliver(order));
-  const creates = new Creates(world, life);
-  const admin = new Admin(world, life, callbacks);
-  const server = createServiceServer(world, new Service(world, creates, life));
+  const { world, admin, service, stop } = openDouble(options);
+  const server = createServiceServer(world, service);
   const adminServer = createAdminServer(admin);
   const close = once(async () => {
     // Timers first: nothing may be written to a journal that is closed.
-    for (const part of [creates, life, callbacks]) part.stop();
+    stop();
     await Promise.all([server.close(), adminServer.close()]);
     world.store.close();
     world.traffic.close();
   });
-  // What an earlier run left goes on before the first request, so that nothing new is taken for something left.
-  for (const order of world.store.orders.values()) life.follow(order);
-  creates.resume();
-  callbacks.resume();
   try {
     const url = await listen(server, world.options.port);
     const adminUrl = await listen(adminServer, world.options.adminPort);
@@ -98,6 +90,23 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     await close();
     throw error;
   }
+}
+
+/** The double without ports: `service` answers requests, and `post` delivers callbacks (default: by HTTP). */
+export function openDouble(options: SandboxOptions, post?: Post) {
+  const world = createWorld(options);
+  const callbacks = new Callbacks(world, post);
+  const life = new Life(world, (order) => callbacks.deliver(order));
+  const creates = new Creates(world, life);
+  const admin = new Admin(world, life, callbacks);
+  // What an earlier run left goes on before the first request, so that nothing new is taken for something left.
+  for (const order of world.store.orders.values()) life.follow(order);
+  creates.resume();
+  callbacks.resume();
+  const stop = () => {
+    for (const part of [creates, life, callbacks]) part.stop();
+  };
+  return { world, admin, service: new Service(world, creates, life), stop };
 }
 
 function describe(world: World, admin: Admin, running: Pick<Sandbox, 'url' | 'adminUrl' | 'close'>): Sandbox {

@@ -43,6 +43,7 @@ export interface RequestsOfSecond {
  */
 export class Traffic {
   readonly requests: RequestLogEntry[] = [];
+  readonly callbacks: CallbackLogEntry[] = [];
   readonly requestsByPath = new Map<string, number>();
   callbacksSent = 0;
   callbacksAcked = 0;
@@ -81,6 +82,7 @@ export class Traffic {
 
   /** A callback that was answered, or will not be. */
   callback(entry: CallbackLogEntry): void {
+    this.callbacks.push(entry);
     this.#write({ kind: 'callback', ...entry });
   }
 

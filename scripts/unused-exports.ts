@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import type { SourceFile } from './import-directions.js';
 
-const FOLDERS = ['src', 'sandbox', 'chaos', 'soak', 'scripts', 'bench', 'test', 'examples'];
+const FOLDERS = ['src', 'sandbox', 'simulator', 'chaos', 'soak', 'scripts', 'bench', 'test', 'examples'];
 
 /** Modules whose exports are read from outside of our code: by users of the library, and by Temporal's bundler, which gets paths. */
 const ENTRIES =

@@ -30,7 +30,7 @@ import {
 import { readObject, readOrderIfAny, readPage } from './responses.js';
 import { balancesSchema, depositAddressSchema, orderListItemSchema, orderSchema, ratesSchema } from './schemas.js';
 import { isHeaderValue, type Signer, signatureOf } from './signers.js';
-import { type CallOptions, send } from './transport.js';
+import { type CallOptions, send, type Transport } from './transport.js';
 import { toWireBytes } from './wire.js';
 
 const DEFAULT_TIMEOUT_MS = 20_000;
@@ -57,6 +57,8 @@ export interface PaymentServiceOptions extends RouteOptions {
   requestTimeoutMs?: number;
   /** Schedules this account's requests. Unlimited if absent. */
   limiter?: Limiter;
+  /** Carries the requests. Default: HTTP. */
+  transport?: Transport;
   /** Called once per list with smaller pages than requested. */
   onSmallPage?: (operation: string, small: SmallPage) => void;
 }
@@ -163,7 +165,7 @@ const showsNoOrder = (error: unknown): error is RejectedError | UnexpectedStatus
   error instanceof RejectedError || (error instanceof UnexpectedStatusError && error.status === 404);
 
 function createCall(options: PaymentServiceOptions, limiter: Limiter): Call {
-  const { account = '', apiKey, apiSecret, sign, requestTimeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const { account = '', apiKey, apiSecret, sign, requestTimeoutMs = DEFAULT_TIMEOUT_MS, transport = send } = options;
   const base = checkedBaseUrl(options.baseUrl);
   if (!isHeaderValue(apiKey)) throw new TypeError('apiKey cannot be sent as a header');
   if (apiSecret === '') throw new TypeError('apiSecret is empty');
@@ -181,7 +183,7 @@ function createCall(options: PaymentServiceOptions, limiter: Limiter): Call {
     };
     const url = new URL(`${base}/v2/${path}`);
     const sending = { url, headers, body, maxBytes, timeoutMs, signal, beforeSend, route };
-    const answer = await told({ account, operation: path }, () => send(sending));
+    const answer = await told({ account, operation: path }, () => transport(sending));
     onDate?.(answer.headers.date);
     const excerpt = answer.status === 200 ? undefined : excerptOf(answer.body, request, [apiKey, apiSecret, signature]);
     const error = errorFromResponse(answer.status, answer.headers, excerpt);

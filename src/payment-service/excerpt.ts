@@ -58,9 +58,21 @@ function privateTexts(value: unknown): string[] {
 }
 
 function hide(text: string, hidden: readonly string[]): string {
-  const known = [...new Set(hidden)].filter((each) => each.length > 1).sort((a, b) => b.length - a.length);
+  const holds = mayHold(text);
+  const known = [...new Set(hidden)]
+    .filter((each) => each.length > 1 && holds(each))
+    .sort((a, b) => b.length - a.length);
   const withoutKnown = known.reduce((rest, each) => rest.replace(patternOf(each), '****'), text);
   return withoutKnown.replace(/https?:\S+/gi, '****').replace(/\d(?:[ -]?\d){7,}/g, '****');
+}
+
+const bare = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+
+/** Returns whether patterns need to be tried, each of which costs milliseconds. */
+function mayHold(text: string): (each: string) => boolean {
+  // Other letters, such as \u017f for s, match by rules of their own.
+  const letters = /^[\0-\x7f]*$/.test(text) ? bare(text) : undefined;
+  return (each) => letters?.includes(bare(each)) ?? true;
 }
 
 /** Returns a pattern for a text in any case: long texts also in groups, short ones as words. */

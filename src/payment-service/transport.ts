@@ -38,11 +38,17 @@ interface WireRequest extends Omit<CallOptions, 'turn' | 'onDate'> {
 }
 
 /** Answer: status, lowercase headers, and body (200: whole; 400, 404: start; others: empty). */
-interface WireAnswer {
+export interface WireAnswer {
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
 }
+
+/**
+ * Sends a request once. Throws NotSentError if nothing was sent, NoAnswerError if bytes may have
+ * been, or the error of `beforeSend`.
+ */
+export type Transport = (request: WireRequest) => Promise<WireAnswer>;
 
 /** Client without retries: only the caller knows whether a second request may be sent. */
 const http = got.extend({
@@ -56,8 +62,8 @@ const http = got.extend({
   headers: { 'user-agent': USER_AGENT },
 });
 
-/** Sends a request once. Throws NotSentError, NoAnswerError, or the error of `beforeSend`. */
-export async function send(request: WireRequest): Promise<WireAnswer> {
+/** The transport by HTTP, on a connection of its own. */
+export const send: Transport = async (request) => {
   const deadline = startDeadline(request.timeoutMs, request.signal);
   let socket: Socket | undefined;
   try {
@@ -72,7 +78,7 @@ export async function send(request: WireRequest): Promise<WireAnswer> {
     deadline.stop();
     socket?.destroy();
   }
-}
+};
 
 /** Bytes may have been sent, so every failure is a NoAnswerError. */
 async function exchange(request: WireRequest, socket: Socket, signal: AbortSignal): Promise<WireAnswer> {

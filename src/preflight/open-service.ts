@@ -6,7 +6,7 @@ import { loadSigner, type Signer } from '../payment-service/signers.js';
 /** Returns the client of an account. Throws ConfigError if its signer cannot be loaded. */
 export async function openService(
   config: AccountConfig,
-  shared: Pick<PaymentServiceOptions, 'limiter' | 'onSmallPage'> = {},
+  shared: Pick<PaymentServiceOptions, 'limiter' | 'onSmallPage' | 'transport'> = {},
 ): Promise<PaymentService> {
   return createPaymentService({
     account: config.name,

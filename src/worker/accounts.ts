@@ -5,22 +5,26 @@ import { pinOfConfig } from '../config/accounts.js';
 import type { AccountConfig } from '../config.js';
 import { Limiter } from '../payment-service/limiter.js';
 import { type SmallPage, smallPageNote } from '../payment-service/paging.js';
+import type { Transport } from '../payment-service/transport.js';
 import { openService } from '../preflight/open-service.js';
 
 /** Maximum wait of a create for rates. Without them, the checks are skipped. */
 const RATES_TIMEOUT_MS = 5_000;
 
 /** Opens every configured account. Throws ConfigError if a signer cannot be loaded. */
-export async function openAccounts(configs: ReadonlyMap<string, AccountConfig>): Promise<Map<string, Account>> {
-  const accounts = await Promise.all([...configs.values()].map((config) => openAccount(config)));
+export async function openAccounts(
+  configs: ReadonlyMap<string, AccountConfig>,
+  transport?: Transport,
+): Promise<Map<string, Account>> {
+  const accounts = await Promise.all([...configs.values()].map((config) => openAccount(config, transport)));
   return new Map(accounts.map((account) => [account.name, account]));
 }
 
-async function openAccount(config: AccountConfig): Promise<Account> {
+async function openAccount(config: AccountConfig, transport?: Transport): Promise<Account> {
   const limiter = new Limiter(config.requestsPerSecond);
   const onSmallPage = (operation: string, small: SmallPage) =>
     Runtime.instance().logger.warn(`${operation}: ${smallPageNote(small)}`, { account: config.name });
-  const service = await openService(config, { limiter, onSmallPage });
+  const service = await openService(config, { limiter, onSmallPage, transport });
   const { notExecutedStatuses, formatChecks, canary } = config;
   const rates = new SharedRates(() => service.rates({ timeoutMs: RATES_TIMEOUT_MS }));
   return {

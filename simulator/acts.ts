@@ -1,0 +1,79 @@
+import { outside, SPELLS } from '../chaos/faults.js';
+import { planOrders } from '../chaos/inputs.js';
+import { decideParked, type OperatorReport } from '../chaos/operator.js';
+import type { World } from './world.js';
+
+const MINUTE_MS = 60_000;
+/** Orders start, and things go wrong, for this long. */
+const FIRE_MS = 30 * MINUTE_MS;
+/** An operator looks this often, once all is well. */
+const ROUND_MS = 5 * MINUTE_MS;
+/** Longest time that anything of a story may take. */
+const END_MS = 72 * 60 * MINUTE_MS;
+
+/** Lives the story of a world's seed to its end. */
+export async function live(world: World, count: number): Promise<OperatorReport> {
+  const { random, clock } = world;
+  const report: OperatorReport = { parks: new Map(), decisions: new Map(), choices: [] };
+  await Promise.all([world.startWorker(), world.startWorker()]);
+  let left = count;
+  for (const planned of planOrders(count, String(world.seed))) {
+    later(random.between(0, FIRE_MS), async () => {
+      await world.start(planned);
+      left -= 1;
+    });
+  }
+  killWorkers(world);
+  hideOrders(world);
+  later(FIRE_MS, async () => {
+    world.heal();
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+      await decideParked(world.orders, report);
+    }
+  });
+  await clock.run(Date.now() + END_MS, () => left === 0 && world.isOver());
+  return report;
+}
+
+/** Something that happens later. A failure of it ends the run. */
+const later = (ms: number, act: () => Promise<void> | void): void => void setTimeout(async () => act(), ms);
+
+/** Kills a worker now and then, or lets it stand still for a while; another one takes its place. */
+function killWorkers(world: World): void {
+  const { random, workers } = world;
+  const next = (): void =>
+    later(random.between(20_000, 180_000), async () => {
+      if (world.clock.elapsedMs() > FIRE_MS) return;
+      const worker = workers.shift();
+      if (worker && random.chance(0.3)) {
+        const stillMs = random.between(10_000, 150_000);
+        world.say(`${worker.name} stands still for ${Math.round(stillMs / 1_000)} s, and is replaced`);
+        worker.freeze();
+        later(stillMs, () => worker.thaw());
+      } else {
+        world.say(`${worker?.name} is killed`);
+        worker?.kill();
+      }
+      await world.startWorker();
+      next();
+    });
+  next();
+}
+
+/** For a while look-ups show nothing, or no create is accepted, as in chaos. */
+function hideOrders(world: World): void {
+  const { random, service } = world;
+  const { admin } = service.double;
+  for (const { name, during } of SPELLS) {
+    const fromMs = random.between(0, FIRE_MS / 2);
+    later(fromMs, () => {
+      world.say(name);
+      admin.set(during);
+    });
+    later(fromMs + random.between(MINUTE_MS, 5 * MINUTE_MS), () => {
+      world.say(`no longer: ${name}`);
+      admin.set(outside({ name, during, fromMs: 0, toMs: 0 }, String(world.seed)));
+    });
+  }
+}

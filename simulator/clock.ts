@@ -1,0 +1,78 @@
+import { AsyncResource } from 'node:async_hooks';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
+import FakeTimers from '@sinonjs/fake-timers';
+import { Random } from './random.js';
+
+const { setImmediate, Date: PlatformDate } = globalThis;
+
+/** A date of the platform's own class, which workflow sandboxes know. */
+export const dateOf = (ms: number): Date => new PlatformDate(ms);
+
+const cpu = process.cpuUsage.bind(process);
+
+/** Lets everything run that waits for nothing but promises. */
+const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+/** Virtual time of the process: `Date`, timers and `performance` of all code read it, and nothing waits. */
+export interface Clock {
+  /** Forgets all that waits, and begins again with the draws of a seed. */
+  reset(seed: number): void;
+  /** Milliseconds since the start. */
+  elapsedMs(): number;
+  /** Moves on, timer by timer, until `isOver`, a time (ms since the epoch), or nothing is left that waits. */
+  run(untilMs: number, isOver: () => boolean): Promise<void>;
+  /** CPU seconds of the process so far. */
+  cpuSeconds(): number;
+}
+
+/** Replaces the clock of this process for good. */
+export function installClock(startMs: number): Clock {
+  const clock = FakeTimers.install({
+    now: startMs,
+    toFake: ['Date', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'hrtime'],
+  });
+  keepContext();
+  syncBuiltinESMExports();
+  AbortSignal.timeout = (ms) => {
+    const controller = new AbortController();
+    setTimeout(
+      () => controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')),
+      ms,
+    );
+    return controller.signal;
+  };
+  return {
+    reset(seed) {
+      clock.reset();
+      drawFrom(new Random(seed));
+    },
+    elapsedMs: () => Date.now() - startMs,
+    async run(untilMs, isOver) {
+      await settle();
+      while (!isOver() && clock.countTimers() > 0 && clock.now < untilMs) {
+        clock.next();
+        await settle();
+      }
+    },
+    cpuSeconds: () => {
+      const { user, system } = cpu();
+      return (user + system) / 1e6;
+    },
+  };
+}
+
+/** Timers of the platform keep the context of who set them, such as the activity that runs. */
+function keepContext(): void {
+  const { setTimeout: later } = globalThis;
+  globalThis.setTimeout = ((task: () => void, ms?: number, ...given: []) =>
+    later(AsyncResource.bind(task), ms, ...given)) as typeof setTimeout;
+}
+
+/** What the platform draws at random, such as ids of orders and requests. */
+function drawFrom(random: Random): void {
+  Math.random = random.next;
+  const crypto = createRequire(import.meta.url)('node:crypto');
+  const hex = (digits: number) => Array.from({ length: digits }, () => random.between(0, 16).toString(16)).join('');
+  crypto.randomUUID = () => `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`;
+  crypto.randomBytes = (size: number) => Buffer.from(hex(2 * size), 'hex');
+}

@@ -1,0 +1,71 @@
+import proto from '@temporalio/proto';
+import type { MockActivityEnvironment } from '@temporalio/testing';
+import type { Run } from './run.js';
+import { type Failure, type Payload, timestamp } from './wire.js';
+
+type Scheduled = proto.coresdk.workflow_commands.IScheduleActivity;
+
+/** A worker process, as the engine sees it. */
+export interface Host {
+  readonly name: string;
+  readonly queues: ReadonlySet<string>;
+  readonly activities: Readonly<Record<string, (...args: never[]) => Promise<unknown>>>;
+  readonly identity: string;
+  readonly isAlive: boolean;
+}
+
+/** An activity of a run, from its schedule to its end. */
+export interface Activity {
+  seq: number;
+  id: string;
+  type: string;
+  queue: string;
+  input: Payload[];
+  command: Scheduled;
+  scheduledMs: number;
+  scheduledEventId: number;
+  attempt: number;
+  attemptScheduledMs: number;
+  startedMs?: number;
+  /** Where the attempt under way runs. */
+  host?: Host;
+  environment?: MockActivityEnvironment;
+  heartbeat?: Payload[];
+  cancelRequested?: boolean;
+  paused?: boolean;
+  lastFailure?: Failure;
+  timers: Set<NodeJS.Timeout>;
+  isOver?: boolean;
+}
+
+/** What an attempt's token stands for. */
+export interface Held {
+  run: Run;
+  activity: Activity;
+  attempt: number;
+}
+
+/** Tokens of attempts. */
+export class Tokens {
+  readonly #held: Held[] = [];
+
+  add(held: Held): Uint8Array {
+    this.#held.push(held);
+    return Buffer.from(String(this.#held.length - 1));
+  }
+
+  of(token: Uint8Array | null | undefined): Held | undefined {
+    return this.#held[Number(Buffer.from(token ?? []).toString())];
+  }
+}
+
+/** An open activity as a description of its run shows it. */
+export function pendingOf({ id, type, attempt, startedMs, scheduledMs, host, paused, lastFailure }: Activity) {
+  const { PendingActivityState: State } = proto.temporal.api.enums.v1;
+  const state = host ? State.PENDING_ACTIVITY_STATE_STARTED : State.PENDING_ACTIVITY_STATE_SCHEDULED;
+  return {
+    ...{ activityId: id, activityType: { name: type }, attempt, state, paused: paused ?? false, lastFailure },
+    scheduledTime: timestamp(scheduledMs),
+    ...(startedMs !== undefined && { lastStartedTime: timestamp(startedMs) }),
+  };
+}

@@ -1,0 +1,223 @@
+import proto from '@temporalio/proto';
+import { selects } from '../../src/testing/query.js';
+import { type Activity, pendingOf } from './activity.js';
+import { attributesOf, type Engine } from './engine.js';
+import type { Run, StartOf, Update } from './run.js';
+import { type Failure, type Fields, GrpcError, notFound, type Payload, timestamp } from './wire.js';
+
+const { UpdateWorkflowExecutionLifecycleStage: Stage, HistoryEventFilterType: Filter } = proto.temporal.api.enums.v1;
+const { v1: service } = proto.temporal.api.workflowservice;
+
+/** Requests as plain objects. */
+type Of<Name extends keyof typeof service & string> = (typeof service)[Name] extends {
+  create(given?: infer G): unknown;
+}
+  ? NonNullable<G>
+  : never;
+
+const payloadsOf = (given: { payloads?: Payload[] | null } | null | undefined): Payload[] => given?.payloads ?? [];
+const fieldsOf = (given: { fields?: Fields | null } | null | undefined): Fields => given?.fields ?? {};
+
+/** Names of statuses as list queries have them. */
+const STATUS_NAMES = ['', 'Running', 'Completed', 'Failed', 'Canceled', 'Terminated', 'ContinuedAsNew', 'TimedOut'];
+
+/** The calls of the server's interface that the product makes, by their names there. */
+export const calls = (engine: Engine) => ({
+  getSystemInfo: () => ({ capabilities: {}, serverVersion: '1.32.0' }),
+  describeNamespace: () => ({ namespaceInfo: { name: 'default' }, replicationConfig: {}, failoverHistory: [] }),
+  describeTaskQueue: ({ taskQueue }: Of<'DescribeTaskQueueRequest'>) => ({
+    pollers: engine.hosts
+      .filter(({ isAlive, queues }) => isAlive && queues.has(taskQueue?.name ?? ''))
+      .map(({ identity }) => ({ identity, lastAccessTime: timestamp(Date.now()) })),
+    stats: {},
+    statsByPriorityKey: {},
+    versionsInfo: {},
+  }),
+  startWorkflowExecution: (request: Of<'StartWorkflowExecutionRequest'>) => {
+    const { workflowIdReusePolicy: reuse, workflowIdConflictPolicy: conflict } = request;
+    const { run, isNew } = engine.start(startOf(request), { reuse, conflict });
+    return { runId: run.runId, started: isNew };
+  },
+  signalWithStartWorkflowExecution: (request: Of<'SignalWithStartWorkflowExecutionRequest'>) => {
+    const conflict = proto.temporal.api.enums.v1.WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING;
+    const { run, isNew } = engine.start(startOf(request), { reuse: request.workflowIdReusePolicy, conflict });
+    engine.signal(run, request.signalName ?? '', payloadsOf(request.signalInput), fieldsOf(request.header));
+    return { runId: run.runId, started: isNew };
+  },
+  signalWorkflowExecution: (request: Of<'SignalWorkflowExecutionRequest'>) => {
+    const run = engine.openRunOf(request.workflowExecution ?? {});
+    engine.signal(run, request.signalName ?? '', payloadsOf(request.input), fieldsOf(request.header));
+    return {};
+  },
+  requestCancelWorkflowExecution: ({ workflowExecution, reason }: Of<'RequestCancelWorkflowExecutionRequest'>) => {
+    engine.requestCancel(engine.openRunOf(workflowExecution ?? {}), reason ?? '');
+    return {};
+  },
+  terminateWorkflowExecution: ({ workflowExecution, reason }: Of<'TerminateWorkflowExecutionRequest'>) => {
+    engine.terminate(engine.openRunOf(workflowExecution ?? {}), reason ?? '');
+    return {};
+  },
+  queryWorkflow: async ({ execution, query }: Of<'QueryWorkflowRequest'>) => {
+    const run = engine.runOf(execution ?? {});
+    await taken(engine, run);
+    const { queryType, queryArgs, header } = query ?? {};
+    const answer = await engine.code.query(run, queryType ?? '', payloadsOf(queryArgs), fieldsOf(header));
+    return { queryResult: { payloads: answer ? [answer] : [] } };
+  },
+  updateWorkflowExecution: async (request: Of<'UpdateWorkflowExecutionRequest'>) => {
+    const { workflowExecution, waitPolicy } = request;
+    const { meta, input } = request.request ?? {};
+    const run = engine.runOf(workflowExecution ?? {});
+    const known = run.updates.get(meta?.updateId ?? '');
+    if (!run.isOpen && !known?.outcome) throw notFound('workflow execution already completed');
+    const [id, name] = [meta?.updateId ?? '', input?.name ?? ''];
+    const update = engine.update(run, { id, name, input: payloadsOf(input?.args), headers: fieldsOf(input?.header) });
+    return answerOf(run, await reached(run, update, waitPolicy?.lifecycleStage ?? 0));
+  },
+  pollWorkflowExecutionUpdate: async ({ updateRef, waitPolicy }: Of<'PollWorkflowExecutionUpdateRequest'>) => {
+    const run = engine.runOf(updateRef?.workflowExecution ?? {});
+    const update = run.updates.get(updateRef?.updateId ?? '');
+    if (!update) throw notFound(`update ${updateRef?.updateId} not found`);
+    return answerOf(run, await reached(run, update, waitPolicy?.lifecycleStage ?? 0));
+  },
+  describeWorkflowExecution: ({ execution }: Of<'DescribeWorkflowExecutionRequest'>) => {
+    const run = engine.runOf(execution ?? {});
+    return {
+      ...{ workflowExecutionInfo: infoOf(run), executionConfig: {}, workflowExtendedInfo: {}, pendingChildren: [] },
+      pendingActivities: [...run.attempts.open.values()].map(pendingOf),
+    };
+  },
+  getWorkflowExecutionHistory: async (request: Of<'GetWorkflowExecutionHistoryRequest'>) => {
+    const run = engine.runOf(request.execution ?? {});
+    const isEnd = request.historyEventFilterType === Filter.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT;
+    if (run.isOpen && request.waitNewEvent) await new Promise<void>((resolve) => run.closed.push(resolve));
+    const events = isEnd ? (run.isOpen ? [] : run.history.slice(-1)) : [...run.history];
+    return { history: { events }, nextPageToken: [] };
+  },
+  getWorkflowExecutionHistoryReverse: (request: Of<'GetWorkflowExecutionHistoryReverseRequest'>) => ({
+    history: { events: engine.runOf(request.execution ?? {}).history.toReversed() },
+    nextPageToken: [],
+  }),
+  countWorkflowExecutions: ({ query }: Of<'CountWorkflowExecutionsRequest'>) =>
+    service.CountWorkflowExecutionsResponse.fromObject({ count: listed(engine, query).length }),
+  listWorkflowExecutions: ({ query, nextPageToken, pageSize }: Of<'ListWorkflowExecutionsRequest'>) => {
+    const from = Number(Buffer.from(nextPageToken ?? []).toString() || 0);
+    const all = listed(engine, query);
+    const page = all.slice(from, from + (pageSize || 1_000));
+    const next = from + page.length < all.length ? String(from + page.length) : '';
+    return { executions: page.map(infoOf), nextPageToken: Buffer.from(next) };
+  },
+  recordActivityTaskHeartbeat: ({ taskToken, details }: Of<'RecordActivityTaskHeartbeatRequest'>) => {
+    const held = engine.tokens.of(taskToken as Uint8Array);
+    const told = held?.run.attempts.beat(held.activity, held.attempt, payloadsOf(details));
+    if (!told) throw notFound('the activity task is over, or its attempt is another');
+    return told;
+  },
+  respondActivityTaskFailedById: (request: Of<'RespondActivityTaskFailedByIdRequest'>) => {
+    answerById(engine, request, { failure: request.failure ?? {} });
+    return {};
+  },
+  respondActivityTaskCompletedById: (request: Of<'RespondActivityTaskCompletedByIdRequest'>) => {
+    const [result] = payloadsOf(request.result);
+    answerById(engine, request, { ...(result && { result }) });
+    return {};
+  },
+  pauseActivity: ({ execution, id }: Of<'PauseActivityRequest'>) => {
+    const { run, activity } = activityBy(engine, execution, id);
+    run.attempts.pause(activity);
+    return {};
+  },
+  unpauseActivity: ({ execution, id, resetAttempts, resetHeartbeat }: Of<'UnpauseActivityRequest'>) => {
+    const { run, activity } = activityBy(engine, execution, id);
+    const reset = { attempts: resetAttempts ?? false, heartbeat: resetHeartbeat ?? false };
+    run.attempts.unpause(activity, reset);
+    return {};
+  },
+});
+
+function startOf(request: Of<'StartWorkflowExecutionRequest'>): StartOf {
+  return {
+    ...{ workflowId: request.workflowId ?? '', type: request.workflowType?.name ?? '' },
+    ...{
+      taskQueue: request.taskQueue?.name ?? '',
+      input: payloadsOf(request.input),
+      headers: fieldsOf(request.header),
+    },
+    ...{ memo: fieldsOf(request.memo), priority: request.priority },
+    searchAttributes: request.searchAttributes?.indexedFields ?? {},
+  };
+}
+
+/** Waits until a worker took the run. */
+async function taken(engine: Engine, run: Run): Promise<void> {
+  while (run.isOpen && run.activations.length === 0) await new Promise((resolve) => setTimeout(resolve, engine.lag()));
+}
+
+/** Waits until an update has come to a stage, or its run is over. */
+async function reached(run: Run, update: Update, stage: number): Promise<Update> {
+  while (update.stage < stage && run.isOpen) await new Promise<void>((resolve) => update.waiters.push(resolve));
+  if (update.outcome || run.isOpen) return update;
+  if (update.stage < Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ACCEPTED)
+    throw notFound('workflow execution already completed');
+  const applicationFailureInfo = { type: 'AcceptedUpdateCompletedWorkflow' };
+  const failure: Failure = { message: 'Workflow Update failed because the Workflow completed', applicationFailureInfo };
+  update.outcome = { failure };
+  update.stage = Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED;
+  return update;
+}
+
+const answerOf = (run: Run, { id, stage, outcome }: Update) => ({
+  ...{ stage, outcome },
+  updateRef: { workflowExecution: run.execution, updateId: id },
+});
+
+const statusName = ({ status }: Run): string => STATUS_NAMES[status] ?? '';
+
+/** Runs that a list query selects: open ones first, then the newest. */
+function listed(engine: Engine, query: string | null | undefined): Run[] {
+  const all = [...engine.runs.values()].flat();
+  return all
+    .filter((run) => !query || selects(query, rowOf(run)))
+    .sort((one, other) => placeOf(other) - placeOf(one) || (one.runId < other.runId ? 1 : -1));
+}
+
+const placeOf = ({ closeMs, startMs }: Run): number => (closeMs ?? OPEN_MS) * 1e-3 + startMs;
+const OPEN_MS = 9e15;
+
+const rowOf = (run: Run): Record<string, unknown> => ({
+  ...attributesOf(run),
+  ...{ WorkflowId: run.workflowId, RunId: run.runId, WorkflowType: run.start.type, TaskQueue: run.start.taskQueue },
+  ...{ ExecutionStatus: statusName(run), StartTime: new Date(run.startMs) },
+  CloseTime: run.closeMs === undefined ? undefined : new Date(run.closeMs),
+});
+
+const infoOf = (run: Run) =>
+  proto.temporal.api.workflow.v1.WorkflowExecutionInfo.fromObject({
+    ...{ execution: run.execution, type: { name: run.start.type }, status: run.status, firstRunId: run.firstRunId },
+    ...{ startTime: timestamp(run.startMs), executionTime: timestamp(run.startMs), historyLength: run.history.length },
+    closeTime: run.closeMs === undefined ? undefined : timestamp(run.closeMs),
+    ...{ memo: { fields: run.memo }, searchAttributes: { indexedFields: run.searchAttributes } },
+    taskQueue: run.start.taskQueue,
+    ...(run.start.parent && { parentExecution: run.start.parent.run.execution }),
+  });
+
+function activityBy(
+  engine: Engine,
+  execution: { workflowId?: string | null; runId?: string | null } | null | undefined,
+  id: string | null | undefined,
+): { run: Run; activity: Activity } {
+  const run = engine.openRunOf(execution ?? {});
+  const activity = [...run.attempts.open.values()].find((one) => one.id === id);
+  if (!activity) throw notFound(`no activity ${id}`);
+  return { run, activity };
+}
+
+function answerById(
+  engine: Engine,
+  request: { workflowId?: string | null; runId?: string | null; activityId?: string | null },
+  answer: { result?: Payload; failure?: Failure },
+): void {
+  const { run, activity } = activityBy(engine, request, request.activityId);
+  if (!activity.host && !activity.paused) throw new GrpcError(5, 'the activity has not begun');
+  run.attempts.answer(activity, answer);
+}

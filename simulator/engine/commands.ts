@@ -1,0 +1,235 @@
+import proto from '@temporalio/proto';
+import type { Engine } from './engine.js';
+import type { Run } from './run.js';
+import { type Command, cancelledFailure, durationMs, type Failure, NAMESPACE, type Payload } from './wire.js';
+
+const {
+  WorkflowExecutionStatus: Status,
+  UpdateWorkflowExecutionLifecycleStage: Stage,
+  SignalExternalWorkflowExecutionFailedCause: SignalFailed,
+} = proto.temporal.api.enums.v1;
+const { StartChildWorkflowExecutionFailedCause: ChildFailed, ParentClosePolicy } = proto.coresdk.child_workflow;
+
+type Kind = Exclude<keyof Command, 'variant' | 'userMetadata'>;
+type Given<K extends Kind> = NonNullable<Command[K]>;
+type Handlers = { [K in Kind]?: (engine: Engine, run: Run, given: Given<K>) => void };
+
+/** Does what a workflow wants. Throws for a command that the engine does not know. */
+export function apply(engine: Engine, run: Run, command: Command): void {
+  for (const kind of Object.keys(HANDLERS) as Kind[]) {
+    const given = command[kind];
+    if (!given) continue;
+    (HANDLERS[kind] as (engine: Engine, run: Run, given: unknown) => void)(engine, run, given);
+    return;
+  }
+  throw new Error(`the engine does not know this command: ${JSON.stringify(command)}`);
+}
+
+const HANDLERS: Handlers = {
+  startTimer(engine, run, { seq, startToFireTimeout }) {
+    const startedEventId = run.record('EVENT_TYPE_TIMER_STARTED', { timerId: String(seq), startToFireTimeout });
+    const fire = () => {
+      run.timers.delete(seq ?? 0);
+      run.record('EVENT_TYPE_TIMER_FIRED', { timerId: String(seq), startedEventId });
+      engine.tell(run, { fireTimer: { seq } });
+    };
+    run.timers.set(seq ?? 0, setTimeout(fire, durationMs(startToFireTimeout) ?? 0));
+  },
+  cancelTimer(_, run, { seq }) {
+    clearTimeout(run.timers.get(seq ?? 0));
+    run.timers.delete(seq ?? 0);
+    run.record('EVENT_TYPE_TIMER_CANCELED', { timerId: String(seq) });
+  },
+  scheduleActivity: (_, run, given) => run.attempts.schedule(given),
+  requestCancelActivity: (_, run, { seq }) => run.attempts.requestCancel(seq ?? 0),
+  upsertWorkflowSearchAttributes(_, run, { searchAttributes }) {
+    const given = searchAttributes?.indexedFields ?? {};
+    run.record('EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', { searchAttributes });
+    for (const [name, payload] of Object.entries(given)) {
+      if (isEmpty(payload)) delete run.searchAttributes[name];
+      else run.searchAttributes[name] = payload;
+    }
+  },
+  modifyWorkflowProperties(_, run, { upsertedMemo }) {
+    run.record('EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED', { upsertedMemo });
+    Object.assign(run.memo, upsertedMemo?.fields);
+  },
+  setPatchMarker: (_, run) => void run.record('EVENT_TYPE_MARKER_RECORDED', { markerName: 'core_patch' }),
+  updateResponse(engine, run, { protocolInstanceId, accepted, rejected, completed }) {
+    const update = run.updates.get(protocolInstanceId ?? '');
+    if (!update) return;
+    if (accepted) {
+      update.stage = Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ACCEPTED;
+      const { id, name, input } = update;
+      const acceptedRequest = { meta: { updateId: id }, input: { name, args: { payloads: input } } };
+      run.record('EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED', { protocolInstanceId, acceptedRequest });
+    } else {
+      const isAccepted = update.stage === Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ACCEPTED;
+      update.stage = Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED;
+      update.outcome = rejected ? { failure: rejected } : { success: { payloads: completed ? [completed] : [] } };
+      const about = { meta: { updateId: update.id }, outcome: update.outcome };
+      if (!isAccepted) update.isRefused = true;
+      else run.record('EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_COMPLETED', about);
+    }
+    engine.settle(update);
+  },
+  startChildWorkflowExecution(engine, run, given) {
+    const { seq, workflowId, workflowType, taskQueue, input, headers, memo, searchAttributes, priority } = given;
+    const about = { workflowId, workflowType: { name: workflowType }, input: { payloads: input } };
+    const initiatedEventId = run.record('EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED', about);
+    const closePolicy = given.parentClosePolicy ?? ParentClosePolicy.PARENT_CLOSE_POLICY_TERMINATE;
+    setTimeout(() => {
+      // A child of a closed parent never starts.
+      if (!run.isOpen) return;
+      try {
+        const { run: child } = engine.start(
+          {
+            ...{ workflowId: workflowId ?? '', type: workflowType ?? '', taskQueue: taskQueue || run.start.taskQueue },
+            ...{ input: input ?? [], headers: headers ?? {}, memo: memo ?? {}, priority },
+            searchAttributes: searchAttributes?.indexedFields ?? {},
+            parent: { run, seq: seq ?? 0, closePolicy },
+          },
+          { reuse: given.workflowIdReusePolicy },
+        );
+        run.children.set(seq ?? 0, child);
+        const workflowExecution = child.execution;
+        run.record('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED', { workflowExecution, initiatedEventId });
+        engine.tell(run, { resolveChildWorkflowExecutionStart: { seq, succeeded: { runId: child.runId } } });
+        child.closed.push(() => tellParent(engine, run, seq ?? 0, child));
+      } catch {
+        const cause = ChildFailed.START_CHILD_WORKFLOW_EXECUTION_FAILED_CAUSE_WORKFLOW_ALREADY_EXISTS;
+        run.record('EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_FAILED', { workflowId, initiatedEventId });
+        engine.tell(run, {
+          resolveChildWorkflowExecutionStart: { seq, failed: { workflowId, workflowType, cause } },
+        });
+      }
+    }, engine.lag());
+  },
+  cancelChildWorkflowExecution(engine, run, { childWorkflowSeq }) {
+    const child = run.children.get(childWorkflowSeq ?? 0);
+    if (child?.isOpen) engine.requestCancel(child, 'by its parent');
+  },
+  signalExternalWorkflowExecution(engine, run, given) {
+    const { seq, workflowExecution, childWorkflowId, signalName, args, headers } = given;
+    const workflowId = childWorkflowId || workflowExecution?.workflowId;
+    const about = { workflowExecution: { workflowId }, signalName };
+    run.record('EVENT_TYPE_SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED', about);
+    setTimeout(() => {
+      const failure = attempted(() =>
+        engine.signal(
+          openOf(engine, workflowId, workflowExecution?.runId),
+          signalName ?? '',
+          args ?? [],
+          headers ?? {},
+        ),
+      );
+      const event = failure
+        ? 'EVENT_TYPE_SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_FAILED'
+        : 'EVENT_TYPE_EXTERNAL_WORKFLOW_EXECUTION_SIGNALED';
+      if (run.isOpen) run.record(event, { ...about, ...(failure && { cause: SignalFailed[NOT_FOUND] }) });
+      engine.tell(run, { resolveSignalExternalWorkflow: { seq, ...(failure && { failure }) } });
+    }, engine.lag());
+  },
+  requestCancelExternalWorkflowExecution(engine, run, { seq, workflowExecution }) {
+    const about = { workflowExecution };
+    run.record('EVENT_TYPE_REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED', about);
+    setTimeout(() => {
+      const { workflowId, runId } = workflowExecution ?? {};
+      const failure = attempted(() => engine.requestCancel(openOf(engine, workflowId, runId)));
+      const event = failure
+        ? 'EVENT_TYPE_REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION_FAILED'
+        : 'EVENT_TYPE_EXTERNAL_WORKFLOW_EXECUTION_CANCEL_REQUESTED';
+      if (run.isOpen) run.record(event, about);
+      engine.tell(run, { resolveRequestCancelExternalWorkflow: { seq, ...(failure && { failure }) } });
+    }, engine.lag());
+  },
+  completeWorkflowExecution(engine, run, { result }) {
+    run.record('EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED', { result: { payloads: result ? [result] : [] } });
+    run.result = result ?? undefined;
+    engine.close(run, Status.WORKFLOW_EXECUTION_STATUS_COMPLETED);
+    closeChildren(engine, run);
+  },
+  failWorkflowExecution(engine, run, { failure }) {
+    run.record('EVENT_TYPE_WORKFLOW_EXECUTION_FAILED', { failure });
+    run.failure = failure ?? undefined;
+    engine.close(run, Status.WORKFLOW_EXECUTION_STATUS_FAILED);
+    closeChildren(engine, run);
+  },
+  cancelWorkflowExecution(engine, run) {
+    run.record('EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED');
+    run.failure = cancelledFailure;
+    engine.close(run, Status.WORKFLOW_EXECUTION_STATUS_CANCELED);
+    closeChildren(engine, run);
+  },
+  continueAsNewWorkflowExecution(engine, run, given) {
+    const { workflowType, taskQueue, arguments: input, headers, memo, searchAttributes } = given;
+    run.record('EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW', { workflowType: { name: workflowType } });
+    engine.close(run, Status.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW);
+    engine.start({
+      ...{
+        workflowId: run.workflowId,
+        type: workflowType || run.start.type,
+        taskQueue: taskQueue || run.start.taskQueue,
+      },
+      ...{ input: input ?? [], headers: headers ?? {}, continuedFrom: run, priority: run.start.priority },
+      memo: Object.keys(memo ?? {}).length > 0 ? (memo ?? {}) : run.memo,
+      searchAttributes: searchAttributes?.indexedFields ?? run.searchAttributes,
+      ...(run.start.parent && { parent: run.start.parent }),
+    });
+  },
+};
+
+const NOT_FOUND = 'SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_FAILED_CAUSE_EXTERNAL_WORKFLOW_EXECUTION_NOT_FOUND';
+
+const isEmpty = ({ data, metadata }: Payload): boolean =>
+  !data?.length ||
+  Buffer.from(metadata?.encoding ?? []).toString() === 'binary/null' ||
+  Buffer.from(data).toString() === '[]';
+
+const openOf = (engine: Engine, workflowId?: string | null, runId?: string | null): Run =>
+  engine.openRunOf({ workflowId, runId });
+
+/** Why a call on another workflow failed; undefined if it did not. */
+function attempted(call: () => void): Failure | undefined {
+  try {
+    call();
+    return undefined;
+  } catch (error) {
+    const applicationFailureInfo = { type: 'ExternalWorkflowNotFound', nonRetryable: true };
+    return { message: (error as Error).message, source: 'engine', applicationFailureInfo };
+  }
+}
+
+/** Tells a parent how its child ended. A child that continues as new has not ended. */
+function tellParent(engine: Engine, parent: Run, seq: number, child: Run): void {
+  if (child.status === Status.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW) {
+    setTimeout(() => {
+      const next = engine.newest(child.workflowId);
+      if (next && next !== child) next.closed.push(() => tellParent(engine, parent, seq, next));
+    }, 0);
+    return;
+  }
+  if (!parent.isOpen) return;
+  const about = { workflowExecution: child.execution, workflowType: { name: child.start.type } };
+  if (child.status === Status.WORKFLOW_EXECUTION_STATUS_COMPLETED) {
+    parent.record('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_COMPLETED', about);
+    const result = { completed: { result: child.result } };
+    engine.tell(parent, { resolveChildWorkflowExecution: { seq, result } });
+    return;
+  }
+  parent.record('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_FAILED', about);
+  const failure: Failure = {
+    ...{ message: 'Child Workflow execution failed', source: 'Server', cause: child.failure },
+    childWorkflowExecutionFailureInfo: { ...about, namespace: NAMESPACE } as never,
+  };
+  engine.tell(parent, { resolveChildWorkflowExecution: { seq, result: { failed: { failure } } } });
+}
+
+function closeChildren(engine: Engine, run: Run): void {
+  for (const child of run.children.values()) {
+    const policy = child.start.parent?.closePolicy;
+    if (!child.isOpen || policy === ParentClosePolicy.PARENT_CLOSE_POLICY_ABANDON) continue;
+    if (policy === ParentClosePolicy.PARENT_CLOSE_POLICY_REQUEST_CANCEL) engine.requestCancel(child);
+    else engine.terminate(child, 'by parent close policy');
+  }
+}

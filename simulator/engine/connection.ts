@@ -1,0 +1,79 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConnectionLike } from '@temporalio/client';
+import { outside } from '../outside.js';
+import { calls } from './calls.js';
+import type { Engine } from './engine.js';
+import { GrpcError } from './wire.js';
+
+interface Limits {
+  deadlineMs?: number;
+  signal?: AbortSignal;
+}
+
+const DEADLINE_EXCEEDED = 4;
+const CANCELLED = 1;
+
+/** A connection of the SDK's client to the engine. Whoever `isCut` gets no answer any more. */
+export function connectionTo(engine: Engine, isCut: () => boolean): ConnectionLike {
+  const limits = new AsyncLocalStorage<Limits>();
+  const answers = calls(engine);
+  const within = <R>(more: Limits, call: () => Promise<R>): Promise<R> =>
+    limits.run({ ...limits.getStore(), ...more }, call);
+  const call = (name: string) => async (request: never) => {
+    const known = answers[name as keyof typeof answers] as ((request: never) => unknown) | undefined;
+    if (!known) throw new GrpcError(12, `the engine has no call ${name}`);
+    return limited(limits.getStore() ?? {}, async () => {
+      await sleep(engine.lag());
+      if (isCut()) await NEVER;
+      const answer = await outside(() => known(request));
+      if (isCut()) await NEVER;
+      return answer;
+    });
+  };
+  const services = new Proxy({}, { get: (_, name) => call(String(name)) });
+  return {
+    workflowService: services as ConnectionLike['workflowService'],
+    operatorService: services as ConnectionLike['operatorService'],
+    plugins: [],
+    close: async () => undefined,
+    ensureConnected: async () => undefined,
+    withDeadline: (deadline, ask) => within({ deadlineMs: new Date(deadline).getTime() }, ask),
+    withMetadata: (_, ask) => ask(),
+    withAbortSignal: (signal, ask) => within({ signal }, ask),
+  };
+}
+
+const NEVER = new Promise<never>(() => undefined);
+
+/** The answer of a call, or gRPC's error if its time is over or its caller gave it up. */
+function limited<T>({ deadlineMs, signal }: Limits, answer: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const end = (code: number, details: string) => {
+      stop();
+      reject(new GrpcError(code, details));
+    };
+    const leftMs = deadlineMs === undefined ? LONGEST_MS : Math.max(0, deadlineMs - Date.now());
+    const timer = setTimeout(() => end(DEADLINE_EXCEEDED, 'the time limit is over'), Math.min(leftMs, LONGEST_MS));
+    const abort = () => end(CANCELLED, 'the caller aborted');
+    const stop = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    if (signal?.aborted) return abort();
+    answer().then(
+      (value) => {
+        stop();
+        resolve(value);
+      },
+      (error) => {
+        stop();
+        reject(error);
+      },
+    );
+  });
+}
+
+/** As long as the server holds a long poll. */
+const LONGEST_MS = 60_000;

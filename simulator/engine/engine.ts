@@ -1,0 +1,223 @@
+import { Client } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { DefaultLogger } from '@temporalio/worker';
+import type { Random } from '../random.js';
+import { type Host, Tokens } from './activity.js';
+import { Attempts } from './attempts.js';
+import { apply } from './commands.js';
+import { connectionTo } from './connection.js';
+import { Run, type StartOf, type Update } from './run.js';
+import type { WorkflowSandbox } from './sandbox.js';
+import { decode, type Fields, GrpcError, type Job, NAMESPACE, notFound, type Payload, timestamp } from './wire.js';
+import { WorkflowCode } from './workflow-code.js';
+
+const {
+  WorkflowExecutionStatus: Status,
+  UpdateWorkflowExecutionLifecycleStage: Stage,
+  WorkflowIdReusePolicy: Reuse,
+  WorkflowIdConflictPolicy: OnConflict,
+} = proto.temporal.api.enums.v1;
+
+/** How a workflow is started if its id is taken. */
+export interface Policies {
+  reuse?: number | null;
+  conflict?: number | null;
+}
+
+/** Temporal, as far as the product uses it, on the clock of the process. */
+export class Engine {
+  /** Runs by workflow id, oldest first. */
+  readonly runs = new Map<string, Run[]>();
+  readonly hosts: Host[] = [];
+  readonly tokens = new Tokens();
+  readonly logger: DefaultLogger;
+  readonly code: WorkflowCode;
+  readonly client: Client;
+  #serial = 0;
+
+  constructor(
+    sandbox: WorkflowSandbox,
+    readonly random: Random,
+    log?: (line: string) => void,
+  ) {
+    this.logger = new DefaultLogger('WARN', ({ level, message, meta }) =>
+      log?.(`${level} ${message} ${String(Object(meta).error ?? '')}`),
+    );
+    this.code = new WorkflowCode(sandbox);
+    this.client = this.#newClient();
+  }
+
+  #newClient = (isCut = () => false): Client =>
+    new Client({ connection: connectionTo(this, isCut) as never, namespace: NAMESPACE });
+
+  /** The client of a worker: once it is killed, its calls are answered never. */
+  clientOf(host: Host): Client {
+    const known = clients.get(host) ?? this.#newClient(() => !host.isAlive);
+    clients.set(host, known);
+    return known;
+  }
+
+  /** How long the server takes for a step, in ms. */
+  lag = (): number => this.random.between(1, 8);
+
+  /** A worker that takes the next task of a queue. */
+  hostOf(queue: string): Host | undefined {
+    const serving = this.hosts.filter(({ isAlive, queues }) => isAlive && queues.has(queue));
+    return serving.length > 0 ? this.random.one(serving) : undefined;
+  }
+
+  newest = (workflowId: string): Run | undefined => this.runs.get(workflowId)?.at(-1);
+
+  /** The run of an execution. Throws NOT_FOUND. */
+  runOf({ workflowId, runId }: { workflowId?: string | null; runId?: string | null }): Run {
+    const runs = this.runs.get(workflowId ?? '') ?? [];
+    const run = runId ? runs.find((one) => one.runId === runId) : runs.at(-1);
+    if (!run) throw notFound(`workflow not found for ID: ${workflowId}`);
+    return run;
+  }
+
+  /** The same, of an open one. */
+  openRunOf(execution: { workflowId?: string | null; runId?: string | null }): Run {
+    const run = this.runOf(execution);
+    if (!run.isOpen) throw notFound('workflow execution already completed');
+    return run;
+  }
+
+  /** Starts a run, or returns the open one if the policy says so. Throws ALREADY_EXISTS. */
+  start(start: StartOf, { reuse, conflict }: Policies = {}): { run: Run; isNew: boolean } {
+    const before = this.newest(start.workflowId);
+    if (before?.isOpen && !start.continuedFrom) {
+      if (conflict === OnConflict.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING) return { run: before, isNew: false };
+      if (conflict !== OnConflict.WORKFLOW_ID_CONFLICT_POLICY_TERMINATE_EXISTING) throw alreadyStarted(before);
+      this.terminate(before, 'by a new start');
+    } else if (before && !start.continuedFrom) {
+      const failedOnly = reuse === Reuse.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY;
+      const isRefused = reuse === Reuse.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE;
+      const hasCompleted = before.status === Status.WORKFLOW_EXECUTION_STATUS_COMPLETED;
+      if (isRefused || (failedOnly && hasCompleted)) throw alreadyStarted(before);
+    }
+    this.#serial += 1;
+    const runId = `00000000-0000-4000-8000-${String(this.#serial).padStart(12, '0')}`;
+    const run = new Run(start, runId, (one) => new Attempts(this, one));
+    this.runs.set(start.workflowId, [...(this.runs.get(start.workflowId) ?? []), run]);
+    run.record('EVENT_TYPE_WORKFLOW_EXECUTION_STARTED', {
+      ...{ workflowType: { name: start.type }, taskQueue: { name: start.taskQueue }, input: { payloads: start.input } },
+      ...{
+        workflowId: start.workflowId,
+        originalExecutionRunId: runId,
+        firstExecutionRunId: run.firstRunId,
+        attempt: 1,
+      },
+      ...{ header: { fields: start.headers ?? {} }, memo: { fields: { ...run.memo } }, priority: start.priority },
+      searchAttributes: { indexedFields: { ...run.searchAttributes } },
+      ...(start.continuedFrom && { continuedExecutionRunId: start.continuedFrom.runId }),
+      ...(start.parent && { parentWorkflowExecution: start.parent.run.execution }),
+    });
+    this.tell(run, { initializeWorkflow: this.#initial(run) });
+    return { run, isNew: true };
+  }
+
+  #initial(run: Run) {
+    const { start } = run;
+    const parent = start.parent?.run;
+    return {
+      ...{
+        workflowId: start.workflowId,
+        workflowType: start.type,
+        arguments: start.input,
+        headers: start.headers ?? {},
+      },
+      randomnessSeed: { low: this.#serial, high: this.random.between(0, 2 ** 31), unsigned: true } as never,
+      ...{ firstExecutionRunId: run.firstRunId, attempt: 1, startTime: timestamp(run.startMs) },
+      memo: { fields: { ...run.memo } },
+      searchAttributes: { indexedFields: { ...run.searchAttributes } },
+      priority: start.priority ?? undefined,
+      workflowTaskTimeout: { seconds: 10 as never, nanos: 0 },
+      ...(start.continuedFrom && { continuedFromExecutionRunId: start.continuedFrom.runId }),
+      ...(parent && { parentWorkflowInfo: { namespace: NAMESPACE, ...parent.execution } }),
+    };
+  }
+
+  signal(run: Run, signalName: string, input: Payload[], headers: Fields = {}, identity = 'client'): void {
+    run.record('EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED', { signalName, input: { payloads: input }, identity });
+    this.tell(run, { signalWorkflow: { signalName, input, headers, identity } });
+  }
+
+  requestCancel(run: Run, reason = ''): void {
+    run.record('EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED', { cause: reason });
+    this.tell(run, { cancelWorkflow: { reason } });
+  }
+
+  terminate(run: Run, reason: string): void {
+    run.record('EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED', { reason });
+    run.failure = { message: reason, terminatedFailureInfo: {} };
+    this.close(run, Status.WORKFLOW_EXECUTION_STATUS_TERMINATED);
+  }
+
+  /** Admits an update; the same id is the same update. */
+  update(run: Run, given: Pick<Update, 'id' | 'name' | 'input' | 'headers'>): Update {
+    const known = run.updates.get(given.id);
+    if (known) return known;
+    const update: Update = { ...given, stage: Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ADMITTED, waiters: [] };
+    run.updates.set(given.id, update);
+    const { id, name, input, headers } = update;
+    const meta = { updateId: id, identity: 'client' };
+    this.tell(run, { doUpdate: { id, protocolInstanceId: id, name, input, headers, meta, runValidator: true } });
+    return update;
+  }
+
+  /** Gives a job to the run's next workflow task. */
+  tell(run: Run, job: Job): void {
+    if (!run.isOpen) return;
+    run.jobs.push(job);
+    if (run.isBusy) return;
+    run.isBusy = true;
+    setTimeout(() => void this.#task(run), this.lag());
+  }
+
+  async #task(run: Run): Promise<void> {
+    while (run.jobs.length > 0 && run.isOpen) {
+      const jobs = run.jobs.splice(0);
+      run.record('EVENT_TYPE_WORKFLOW_TASK_SCHEDULED');
+      const startedEventId = run.record('EVENT_TYPE_WORKFLOW_TASK_STARTED');
+      const { commands, failed } = await this.code.activate(run, jobs, run.history.length);
+      if (failed !== undefined) {
+        run.taskFailure = failed;
+        run.record('EVENT_TYPE_WORKFLOW_TASK_FAILED', { startedEventId, failure: { message: failed } });
+        this.logger.error(`workflow task of ${run.workflowId} failed: ${failed}`);
+        break;
+      }
+      run.record('EVENT_TYPE_WORKFLOW_TASK_COMPLETED', { startedEventId });
+      for (const command of commands) apply(this, run, command);
+    }
+    run.isBusy = false;
+  }
+
+  /** Ends a run at the server: its waiters, its parent and its children are told. */
+  close(run: Run, status: number): void {
+    run.status = status;
+    run.closeMs = Date.now();
+    for (const timer of run.timers.values()) clearTimeout(timer);
+    run.attempts.abandon();
+    for (const update of run.updates.values()) this.settle(update);
+    for (const tell of run.closed.splice(0)) tell();
+    const { workflow } = run;
+    run.workflow = undefined;
+    // Not within its own activation.
+    setTimeout(() => void workflow?.dispose(), 0);
+  }
+
+  /** Tells who waits for an update. */
+  settle(update: Update): void {
+    for (const tell of update.waiters.splice(0)) tell();
+  }
+}
+
+const clients = new WeakMap<Host, Client>();
+
+const alreadyStarted = ({ workflowId, runId }: Run): GrpcError =>
+  new GrpcError(6, `Workflow execution already started. WorkflowId: ${workflowId}, RunId: ${runId}.`);
+
+/** Values of search attributes as they are compared. */
+export const attributesOf = (run: Run): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(run.searchAttributes).map(([name, payload]) => [name, decode(payload)]));

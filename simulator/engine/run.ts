@@ -1,0 +1,100 @@
+import proto from '@temporalio/proto';
+import type { Attempts } from './attempts.js';
+import type { SandboxedWorkflow } from './sandbox.js';
+import {
+  type EventName,
+  eventOf,
+  type Failure,
+  type Fields,
+  type HistoryEvent,
+  type Job,
+  type Payload,
+} from './wire.js';
+
+const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
+
+/** What a run is started with. */
+export interface StartOf {
+  workflowId: string;
+  type: string;
+  taskQueue: string;
+  input: Payload[];
+  headers?: Fields;
+  memo?: Fields;
+  searchAttributes?: Fields;
+  priority?: proto.temporal.api.common.v1.IPriority | null;
+  parent?: { run: Run; seq: number; closePolicy: number };
+  /** The run before it of the same chain. */
+  continuedFrom?: Run;
+  reset?: boolean;
+}
+
+/** An update under way. Whoever waits for it is told at each stage. */
+export interface Update {
+  id: string;
+  name: string;
+  input: Payload[];
+  headers: Fields;
+  stage: number;
+  /** Its validator refused it, so that it is in no history. */
+  isRefused?: true;
+  outcome?: proto.temporal.api.update.v1.IOutcome;
+  waiters: (() => void)[];
+}
+
+/** One run: its history, its state at the server, and its sandbox. */
+export class Run {
+  readonly startMs = Date.now();
+  readonly history: HistoryEvent[] = [];
+  /** All activations and their commands, to be replayed. */
+  readonly activations: { jobs: Job[]; atMs: number; historyLength: number; commands: string[] }[] = [];
+  readonly timers = new Map<number, NodeJS.Timeout>();
+  readonly children = new Map<number, Run>();
+  readonly updates = new Map<string, Update>();
+  readonly closed: (() => void)[] = [];
+  readonly searchAttributes: Fields;
+  readonly memo: Fields;
+  readonly attempts: Attempts;
+  status: number = Status.WORKFLOW_EXECUTION_STATUS_RUNNING;
+  closeMs?: number;
+  result?: Payload;
+  failure?: Failure;
+  /** Why its workflow code failed; on a real server the task would be repeated for ever. */
+  taskFailure?: string;
+  jobs: Job[] = [];
+  isBusy = false;
+  workflow?: SandboxedWorkflow;
+
+  constructor(
+    readonly start: StartOf,
+    readonly runId: string,
+    makeAttempts: (run: Run) => Attempts,
+  ) {
+    this.searchAttributes = { ...start.searchAttributes };
+    this.memo = { ...start.memo };
+    this.attempts = makeAttempts(this);
+  }
+
+  get workflowId(): string {
+    return this.start.workflowId;
+  }
+
+  get isOpen(): boolean {
+    return this.status === Status.WORKFLOW_EXECUTION_STATUS_RUNNING;
+  }
+
+  get firstRunId(): string {
+    return this.start.continuedFrom?.firstRunId ?? this.runId;
+  }
+
+  get execution(): { workflowId: string; runId: string } {
+    return { workflowId: this.workflowId, runId: this.runId };
+  }
+
+  /** Writes an event; returns its id. */
+  record(name: EventName, attributes: object = {}): number {
+    const id = this.history.length + 1;
+    this.history.push(eventOf(id, Date.now(), name, attributes));
+    return id;
+  }
+}

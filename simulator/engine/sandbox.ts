@@ -1,0 +1,30 @@
+/** The one file that uses private modules of the SDK: the version is pinned in package.json. */
+import { createRequire } from 'node:module';
+import type proto from '@temporalio/proto';
+
+const require = createRequire(import.meta.url);
+
+type Activation = proto.coresdk.workflow_activation.IWorkflowActivation;
+type Completion = proto.coresdk.workflow_completion.IWorkflowActivationCompletion;
+
+/** A workflow in the SDK's sandbox. */
+export interface SandboxedWorkflow {
+  activate(activation: Activation): Promise<Completion>;
+  getAndResetSinkCalls(): Promise<unknown[]>;
+  dispose(): Promise<void>;
+}
+
+/** Makes workflows of one bundle. */
+export interface WorkflowSandbox {
+  createWorkflow(options: object): Promise<SandboxedWorkflow>;
+}
+
+/** Loads a bundle as a worker does. `activities`: names that the worker knows. */
+export async function openSandbox(code: string, activities: readonly string[]): Promise<WorkflowSandbox> {
+  const { parseWorkflowCode } = require('@temporalio/worker/lib/worker.js');
+  const { ReusableVMWorkflowCreator } = require('@temporalio/worker/lib/workflow/reusable-vm.js');
+  const { globalHandlers } = require('@temporalio/worker/lib/workflow/vm-shared.js');
+  // Stacks of all promises, for the query `__stack_trace`, cost more than the workflows.
+  globalHandlers.installed = true;
+  return ReusableVMWorkflowCreator.create(parseWorkflowCode(code), 5_000, new Set(activities));
+}

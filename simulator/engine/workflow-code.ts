@@ -1,0 +1,97 @@
+import { TypedSearchAttributes } from '@temporalio/common';
+import proto from '@temporalio/proto';
+import { dateOf } from '../clock.js';
+import type { Run } from './run.js';
+import type { SandboxedWorkflow, WorkflowSandbox } from './sandbox.js';
+import { type Fields, GrpcError, type Job, NAMESPACE, type Payload, timestamp } from './wire.js';
+
+const { WorkflowActivation } = proto.coresdk.workflow_activation;
+const { WorkflowActivationCompletion } = proto.coresdk.workflow_completion;
+
+/** Workflow code of runs, in the SDK's sandbox. */
+export class WorkflowCode {
+  constructor(private readonly sandbox: WorkflowSandbox) {}
+
+  /** Gives jobs to a run's code; returns its commands, or why it failed. */
+  async activate(run: Run, jobs: Job[], historyLength: number) {
+    run.workflow ??= await this.#createWorkflow(run);
+    const atMs = Date.now();
+    const done = await activate(run.workflow, { runId: run.runId, jobs, historyLength, timestamp: timestamp(atMs) });
+    const commands = done.successful?.commands ?? [];
+    run.activations.push({ jobs, atMs, historyLength, commands: commands.map(nameOf) });
+    return { commands, failed: done.failed ? (done.failed.failure?.message ?? '') : undefined };
+  }
+
+  #createWorkflow(run: Run): Promise<SandboxedWorkflow> {
+    const { start } = run;
+    const parent = start.parent?.run;
+    return this.sandbox.createWorkflow({
+      info: {
+        ...{ workflowId: start.workflowId, runId: run.runId, workflowType: start.type, taskQueue: start.taskQueue },
+        ...{ searchAttributes: {}, typedSearchAttributes: new TypedSearchAttributes(), namespace: NAMESPACE, memo: {} },
+        ...{
+          firstExecutionRunId: run.firstRunId,
+          originalExecutionRunId: run.runId,
+          attempt: 1,
+          taskTimeoutMs: 10_000,
+        },
+        continuedFromExecutionRunId: start.continuedFrom?.runId,
+        ...(parent && { parent: { ...parent.execution, namespace: NAMESPACE } }),
+        ...{ startTime: dateOf(run.startMs), runStartTime: dateOf(run.startMs), historyLength: 3, historySize: 0 },
+        ...{
+          continueAsNewSuggested: false,
+          unsafe: { now: () => Date.now(), isReplaying: false, isReplayingHistoryEvents: false },
+        },
+      },
+      randomnessSeed: [...Buffer.from(run.runId.replace(/-/g, ''), 'hex').subarray(8)],
+      now: run.startMs,
+      showStackTraceSources: false,
+    });
+  }
+
+  /** The answer of a query. A closed run is replayed for it, as workers do. */
+  async query(run: Run, queryType: string, args: Payload[], headers: Fields): Promise<Payload | undefined> {
+    const workflow = run.workflow ?? (await this.replay(run)).workflow;
+    const job = { queryWorkflow: { queryId: 'legacy', queryType, arguments: args, headers } };
+    const done = await activate(workflow, { runId: run.runId, jobs: [job], timestamp: timestamp(Date.now()) });
+    if (!run.workflow) await workflow.dispose();
+    const answer = done.successful?.commands?.[0]?.respondToQuery;
+    if (answer?.succeeded) return answer.succeeded.response ?? undefined;
+    throw new GrpcError(3, answer?.failed?.message ?? done.failed?.failure?.message ?? 'the query failed');
+  }
+
+  /** Runs all activations again in a fresh sandbox. `differs`: the first activation with other commands. */
+  async replay(run: Run): Promise<{ workflow: SandboxedWorkflow; differs?: number }> {
+    const workflow = await this.#createWorkflow(run);
+    let differs: number | undefined;
+    for (const [n, { jobs, atMs, historyLength, commands: all }] of run.activations.entries()) {
+      // Histories hold no refused updates.
+      const isRefused = (id: string | null | undefined) => run.updates.get(id ?? '')?.isRefused === true;
+      const commands = all.filter((name) => !isRefused(/^updateResponse (.*)$/.exec(name)?.[1]));
+      const replayed = jobs
+        .filter(({ doUpdate }) => !isRefused(doUpdate?.id))
+        .map((job) => (job.doUpdate ? { doUpdate: { ...job.doUpdate, runValidator: false } } : job));
+      if (replayed.length === 0) continue;
+      const isReplaying = true;
+      const about = { runId: run.runId, jobs: replayed, historyLength, isReplaying, timestamp: timestamp(atMs) };
+      const done = await activate(workflow, about);
+      if (String((done.successful?.commands ?? []).map(nameOf)) !== String(commands)) differs ??= n;
+    }
+    return { workflow, ...(differs !== undefined && { differs }) };
+  }
+}
+
+async function activate(workflow: SandboxedWorkflow, activation: object) {
+  // Through bytes, as between core and the SDK: nothing of the sandbox's realm comes out.
+  const given = WorkflowActivation.fromObject({ isReplaying: false, ...activation });
+  const answer = WorkflowActivationCompletion.encode((await workflow.activate(given)) as never).finish();
+  await workflow.getAndResetSinkCalls();
+  return WorkflowActivationCompletion.decode(answer);
+}
+
+/** A command by its kind and the number or name that makes it one. */
+const nameOf = (command: proto.coresdk.workflow_commands.IWorkflowCommand): string => {
+  const [kind = '', value] = Object.entries(command).find(([name, one]) => one && name !== 'userMetadata') ?? [];
+  const { seq, activityType, workflowId, protocolInstanceId } = Object(value);
+  return [kind, seq, activityType, workflowId, protocolInstanceId].filter((part) => part !== undefined).join(' ');
+};

@@ -1,0 +1,44 @@
+const NEVER = new Promise<never>(() => undefined);
+
+/** Thrown nowhere: whoever is killed waits for ever. */
+export class Process {
+  isAlive = true;
+  #frozen?: { until: Promise<void>; thaw: () => void };
+
+  constructor(readonly name: string) {}
+
+  /** Nothing of this process goes on after its end. */
+  async runs<T>(what: Promise<T>): Promise<T> {
+    const done = await what.then(
+      (value) => () => value,
+      (error: unknown) => () => {
+        throw error;
+      },
+    );
+    if (!this.isAlive) await NEVER;
+    return done();
+  }
+
+  kill(): void {
+    this.isAlive = false;
+  }
+
+  /** Stands still until `thaw`: what it was about to send, it sends then. */
+  freeze(): void {
+    if (this.#frozen) return;
+    let thaw = (): void => undefined;
+    const until = new Promise<void>((resolve) => {
+      thaw = resolve;
+    });
+    this.#frozen = { until, thaw };
+  }
+
+  thaw(): void {
+    this.#frozen?.thaw();
+    this.#frozen = undefined;
+  }
+
+  async thawed(): Promise<void> {
+    await this.#frozen?.until;
+  }
+}

@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Answer } from '../sandbox/answer.js';
+import { openDouble } from '../sandbox/index.js';
+import type { SandboxOptions } from '../sandbox/options.js';
+import { verifyCallbackPath } from '../src/contract/callback-url.js';
+import { NoAnswerError, NotSentError } from '../src/payment-service/errors.js';
+import type { Transport, WireAnswer } from '../src/payment-service/transport.js';
+import { createSignalOrder, createSignalReceived } from '../src/receiver/signals.js';
+import { spareReceived, spareTemporal } from '../src/receiver/spare-temporal.js';
+import type { Engine } from './engine/engine.js';
+import { outside } from './outside.js';
+import type { Process } from './process.js';
+import type { Random } from './random.js';
+
+/** Where callbacks go, and the key of their tokens. */
+export const CALLBACK = { baseUrl: 'http://127.0.0.1:1', tokenKeys: ['a-token-key-of-the-simulator'] };
+
+type Double = ReturnType<typeof openDouble>;
+
+/** The payment service without sockets. */
+export interface SimulatedService {
+  double: Double;
+  /** The way of one process to it. */
+  transportOf(process: Process): Transport;
+}
+
+export function openService(engine: Engine, random: Random, options: SandboxOptions): SimulatedService {
+  const orders = spareTemporal(createSignalOrder(engine.client));
+  const receipts = spareReceived(createSignalReceived(engine.client));
+  const transitMs = () => random.between(5, 60);
+  const double = openDouble(options, async (url, body) => {
+    await sleep(transitMs());
+    const target = verifyCallbackPath(new URL(url).pathname, CALLBACK.tokenKeys);
+    if (!target) return 404;
+    const raw = Buffer.from(body);
+    const { result } = await (target.kind === 'order' ? orders(target, raw) : receipts(target, raw));
+    return STATUSES[result] ?? 200;
+  });
+  const transportOf =
+    (process: Process): Transport =>
+    async ({ url, headers, body, timeoutMs, signal, beforeSend, maxBytes }) => {
+      await process.runs(sleep(transitMs()));
+      await process.runs(Promise.resolve(beforeSend?.()));
+      if (signal?.aborted) throw new NotSentError('aborted');
+      // A process that is killed here has not sent; one that stands still sends when it goes on.
+      await process.runs(process.thawed());
+      const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+      const { answer, orderId, orderIds } = outside(() =>
+        double.service.serve({ path: url.pathname, headers: given, body }),
+      );
+      const { fault, malformed } = answer;
+      const status = isSilent(answer) ? 0 : answer.status;
+      double.world.traffic.request({
+        atMs: Date.now(),
+        path: url.pathname,
+        orderId,
+        status,
+        fault,
+        malformed,
+        orderIds,
+      });
+      return process.runs(arrives(answer, { timeoutMs, signal, maxBytes, transitMs: transitMs() }));
+    };
+  return { double, transportOf };
+}
+
+/** HTTP statuses of the receiver's answers; all others are 200. */
+const STATUSES: Record<string, number> = { malformed: 400, limited: 429, crowded: 429, unavailable: 503 };
+
+const isSilent = ({ delivery }: Answer): boolean => delivery === 'none' || delivery === 'reset';
+
+interface Waiting {
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+  maxBytes: number;
+  transitMs: number;
+}
+
+/** The answer as the client of the product gets it, or its error. */
+async function arrives(answer: Answer, { timeoutMs, signal, maxBytes, transitMs }: Waiting): Promise<WireAnswer> {
+  const isNever = answer.delivery === 'none' || answer.delivery === 'drip';
+  const afterMs = isNever ? timeoutMs : transitMs + (answer.delayMs ?? 0);
+  try {
+    await sleep(Math.min(afterMs, timeoutMs), undefined, { signal });
+  } catch {
+    throw new NoAnswerError('aborted');
+  }
+  if (afterMs >= timeoutMs) throw new NoAnswerError('timeout');
+  const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
+  const headers = { date: new Date().toUTCString(), ...answer.headers };
+  const { status } = answer;
+  switch (answer.delivery ?? 'whole') {
+    case 'reset':
+    case 'cut':
+      throw new NoAnswerError('ECONNRESET');
+    case 'oversized':
+    case 'endless':
+      throw new NoAnswerError('response_too_large');
+    case 'gzip-bomb':
+      return { status, headers, body: Buffer.from([31, 139]) };
+    case 'truncated':
+      return { status, headers, body: Buffer.from(text.slice(0, Math.floor(text.length / 2))) };
+    default:
+      if (text.length > maxBytes) throw new NoAnswerError('response_too_large');
+      return {
+        status,
+        headers,
+        body: status === 200 || status === 400 || status === 404 ? Buffer.from(text) : Buffer.alloc(0),
+      };
+  }
+}

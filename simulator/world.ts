@@ -1,0 +1,94 @@
+import { underFire } from '../chaos/faults.js';
+import type { PlannedOrder } from '../chaos/inputs.js';
+import { DEFAULT_SETTINGS } from '../sandbox/options.js';
+import type { AuditEntry } from '../src/audit/audit-record.js';
+import { PaymentOrders } from '../src/client.js';
+import { Secret, type WorkerConfig } from '../src/config.js';
+import { DEFAULT_ACCOUNT } from '../src/contract/names.js';
+import type { Clock } from './clock.js';
+import { Engine } from './engine/engine.js';
+import type { WorkflowSandbox } from './engine/sandbox.js';
+import type { Process } from './process.js';
+import { Random } from './random.js';
+import { CALLBACK, openService } from './service.js';
+import { startWorker } from './worker.js';
+
+/** How long new orders may stay invisible: well within the settle window. */
+const LAG_MS = 60_000;
+
+/** The pace that the product has by default. */
+const PACE = {
+  ...{ pollInitialMs: 5_000, pollMaxMs: 300_000, confirmDelayMs: 600_000 },
+  settleWindowMs: { atOnce: 600_000, deposit: 15_000 },
+};
+
+/** Product, service and Temporal of one seed, on one clock. */
+export class World {
+  readonly random: Random;
+  readonly engine: Engine;
+  readonly service: ReturnType<typeof openService>;
+  readonly orders: PaymentOrders;
+  readonly workers: Process[] = [];
+  /** Order ids whose start was acknowledged. */
+  readonly accepted = new Set<string>();
+  /** Lines of the audit record, which no worker of this world loses. */
+  readonly audit: { entry: AuditEntry; atMs: number }[] = [];
+  /** What happened, for people: virtual time and words. */
+  readonly story: string[] = [];
+  readonly #config: WorkerConfig;
+  #started = 0;
+
+  constructor(
+    readonly seed: number,
+    readonly clock: Clock,
+    sandbox: WorkflowSandbox,
+  ) {
+    this.random = new Random(seed);
+    this.engine = new Engine(sandbox, this.random, (line) => this.say(line));
+    const settings = { ...underFire(String(seed)), visibilityLagMs: LAG_MS };
+    this.service = openService(this.engine, this.random, { seed: String(seed), settings });
+    this.orders = new PaymentOrders(this.engine.client);
+    const { apiKey, apiSecret } = this.service.double.world.options;
+    const account = {
+      ...{ name: DEFAULT_ACCOUNT, baseUrl: 'http://service.example', signer: 'hmac-sha256' },
+      ...{ apiKey: new Secret(apiKey), apiSecret: new Secret(apiSecret) },
+    };
+    this.#config = { accounts: new Map([[DEFAULT_ACCOUNT, account]]), pace: PACE, callback: CALLBACK };
+  }
+
+  say(line: string): void {
+    this.story.push(`${shownTime(this.clock.elapsedMs())} ${line}`);
+  }
+
+  async startWorker(): Promise<void> {
+    this.#started += 1;
+    const audit = { append: async (entry: AuditEntry) => void this.audit.push({ entry, atMs: Date.now() }) };
+    const about = { name: `worker ${this.#started}`, audit };
+    this.workers.push(await startWorker(this.engine, this.service, this.#config, about));
+  }
+
+  /** Starts an order and says so. A lost answer is repeated, as callers do. */
+  async start({ orderId, type, input }: PlannedOrder): Promise<void> {
+    this.say(`${orderId} starts: ${type}`);
+    await this.orders.start(type, input);
+    this.accepted.add(orderId);
+  }
+
+  /** From now on the service does what it says. */
+  heal(): void {
+    this.say('the service is well again');
+    const { faults, outcomes, callbacks, visibilityLagMs } = DEFAULT_SETTINGS;
+    this.service.double.admin.set({ faults, outcomes, callbacks, visibilityLagMs });
+  }
+
+  /** Whether no workflow is open. */
+  isOver = (): boolean => [...this.engine.runs.values()].every((runs) => !runs.at(-1)?.isOpen);
+}
+
+/** A virtual time as `h:mm:ss.mmm`. */
+function shownTime(ms: number): string {
+  const seconds = Math.floor(ms / 1_000);
+  const two = (value: number) => String(value).padStart(2, '0');
+  const rest = String(Math.floor(ms % 1_000)).padStart(3, '0');
+  return `${Math.floor(seconds / 3_600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}.${rest}`;
+}
