@@ -4,6 +4,7 @@ import { ATTENTION_CODES, type AttentionCode } from '../contract/attention.js';
 import {
   ACCOUNT_FORMAT,
   afterEndWorkflowId,
+  endedAfterTerm,
   ORDER_AFTER_END_WORKFLOW,
   parseAfterEndWorkflowId,
   quoted,
@@ -86,7 +87,7 @@ export function orderQuery({ account, status, needsAttention, batchId, endedAfte
   const kinds = isAsked ? [...KINDS, ...KINDS.map(afterEndWorkflowId)] : KINDS;
   const ofAccount = (one: string) => kinds.map(startsWith(one));
   if (accounts) terms.push(`(${accounts.flatMap(ofAccount).join(' OR ')})`);
-  if (endedAfter !== undefined) terms.push(`CloseTime > ${quoted(new Date(endedAfter).toISOString())}`);
+  if (endedAfter !== undefined) terms.push(endedAfterTerm(Date.parse(endedAfter)));
   if (status === TERMINATED) terms.push(IS_TERMINATED);
   else if (status !== undefined) terms.push(`PaymentOrderStatus = ${quoted(status)}`, IS_NOT_TERMINATED);
   if (isAsked) terms.push(`(PaymentNeedsAttention = true OR (${IS_TERMINATED} AND ${IS_ORDER}))`);

@@ -224,3 +224,7 @@ export const quoted = (text: string): string =>
     .replace(/\p{Cc}/gu, '')
     .replaceAll('\\', '\\\\')
     .replaceAll("'", "\\'")}'`;
+
+/** Returns the term for runs that ended after a time. Servers before 1.32 say so of open ones, too. */
+export const endedAfterTerm = (ms: number): string =>
+  `ExecutionStatus NOT IN ('Running') AND CloseTime > ${quoted(new Date(ms).toISOString())}`;

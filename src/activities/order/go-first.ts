@@ -6,6 +6,7 @@ import { startUnlessTaken } from '../../client/temporal-calls.js';
 import {
   CANARY_WORKFLOW,
   canaryWorkflowId,
+  endedAfterTerm,
   fundsLineWorkflowId,
   GO_FIRST_SIGNAL,
   hasFormOf,
@@ -132,15 +133,14 @@ async function learnAccepted(client: Client, account: Account, waiting: Waiting,
   const types = (depositsCount(type, account.canary?.countsFor) ? ORDER_TYPES : FOLLOW_UP_TYPES).map((one) =>
     quoted(workflowTypeOf(one)),
   );
-  const time = (ms: number): string => quoted(new Date(ms).toISOString());
   const provesFromMs = fromMs + LATER_BY * windowMs;
   const query = [
     `${searchAttribute.account.name} = ${quoted(account.name)} AND WorkflowType IN (${types.join(', ')})`,
-    `StartTime < ${time(Date.now() - YOUNGEST * windowMs)}`,
+    `StartTime < ${quoted(new Date(Date.now() - YOUNGEST * windowMs).toISOString())}`,
     `${searchAttribute.orderStatus.name} NOT IN ('uncertain', 'parked', 'short', 'none', 'unresolved')`,
   ].join(' AND ');
   // The one that went first may have been started long ago. Open orders would fill a list of both.
-  const states = [`CloseTime > ${time(provesFromMs)}`, `ExecutionStatus = 'Running'`];
+  const states = [endedAfterTerm(provesFromMs), `ExecutionStatus = 'Running'`];
   const pages = await Promise.all(
     states.map((state) => listRuns(client, { query: `${query} AND ${state}`, pageSize: MOST_READ })),
   );
