@@ -30,12 +30,17 @@ export async function giveUpCreate(client: Client, namespace: string, workflowId
 }
 
 /** Only to make tests short: the attempt of a worker that is lost times out after a second. */
-export const timeOutCreate = (client: Client, namespace: string, workflowId: string) =>
+export const timeOutCreate = (
+  client: Client,
+  namespace: string,
+  workflowId: string,
+  limit: '1 second' | '5 seconds' = '1 second',
+) =>
   client.workflowService.updateActivityOptions({
     namespace,
     execution: { workflowId },
     type: 'createOrder',
-    activityOptions: { startToCloseTimeout: msToTs('1 second') },
+    activityOptions: { startToCloseTimeout: msToTs(limit) },
     updateMask: { paths: ['start_to_close_timeout'] },
   });
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import proto from '@temporalio/proto';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createTaskQueue, DEFAULT_ACCOUNT } from '../../../src/contract/names.js';
+import { isBelow } from '../../../src/preflight/advisories.js';
 import { orderInput } from '../../support/inputs.js';
 import { accountWith, type Lab, newOrderId, useLab } from '../../support/lab.js';
 import { pendingActivity, timeOutCreate, untilLost } from '../../support/pending-activity.js';
@@ -10,14 +11,21 @@ import { pendingActivity, timeOutCreate, untilLost } from '../../support/pending
 
 const lab = useLab({ sandbox: { settings: { duplicateMode: 'c' } } });
 
-/** Takes the create of a new order as a worker that is lost at once; its limit is a second. */
-async function lost({ temporal: { client, namespace }, orders }: Lab, name: string) {
+/** Takes the create of a new order as a worker that is lost at once. */
+async function taken({ temporal: { client, namespace }, orders }: Lab, name: string) {
   await lab.replaceWorkers(accountWith(lab, { name: 'another' }));
   const handle = await orders.start('withdraw', orderInput('withdraw', newOrderId(name)));
   const taskQueue = { name: createTaskQueue(DEFAULT_ACCOUNT) };
   await client.withDeadline(Date.now() + 60_000, () =>
     client.workflowService.pollActivityTaskQueue({ namespace, taskQueue, identity: 'lost' }),
   );
+  return handle;
+}
+
+/** Takes it so, with a limit of a second, until its order knows. */
+async function lost(lab: Lab, name: string) {
+  const { client, namespace } = lab.temporal;
+  const handle = await taken(lab, name);
   await timeOutCreate(client, namespace, handle.workflowId);
   await untilLost(handle);
   return handle;
@@ -29,6 +37,26 @@ test('the order goes on by itself, without a later order and without a person', 
   const result = await handle.result({ timeoutMs: 30_000 });
   expect(result.outcome).toBe('completed');
   expect(result.decisions).toBeUndefined();
+  expect(lab.sandbox.stats().createsByOrderId[handle.orderId]).toBe(1);
+});
+
+test('one that an operator paused past its limit goes on once it is unpaused, from Temporal 1.32', async ({ skip }) => {
+  const { client, namespace } = lab.temporal;
+  const { serverVersion } = await client.workflowService.getSystemInfo({});
+  skip(isBelow(serverVersion, '1.32.0'), 'older servers forget the limit');
+  const handle = await taken(lab, 'lost-paused');
+  const target = { namespace, execution: { workflowId: handle.workflowId }, type: 'createOrder', identity: 'operator' };
+  await timeOutCreate(client, namespace, handle.workflowId, '5 seconds');
+  await client.workflowService.pauseActivity(target);
+  await sleep(7_000);
+  await pendingActivity(client, handle.workflowId, 'createOrder');
+  await client.workflowService.unpauseActivity(target);
+  const unpausedAtMs = Date.now();
+  await untilLost(handle);
+  // Older servers wait for the limit that the create was scheduled with.
+  expect(Date.now() - unpausedAtMs).toBeLessThan(20_000);
+  await lab.replaceWorkers();
+  expect((await handle.result({ timeoutMs: 30_000 })).outcome).toBe('completed');
   expect(lab.sandbox.stats().createsByOrderId[handle.orderId]).toBe(1);
 });
 
