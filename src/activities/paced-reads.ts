@@ -15,11 +15,15 @@ import type { Account } from './deps.js';
 const TRIES = 6;
 const FIRST_WAIT_MS = 1_000;
 
-/** Reads of one scan, at a tenth of the account's turns. Each read is repeated a few times. */
+/**
+ * Reads of one scan, at a tenth of the account's turns. Each read is repeated a few times. `turn`:
+ * 'read' if orders wait for them: that gets each turn that no create or look-up needs.
+ */
 export class PacedReads {
   constructor(
     private readonly account: Pick<Account, 'service'>,
     private readonly tries = TRIES,
+    private readonly turn: 'scan' | 'read' = 'scan',
   ) {}
 
   /** Order list; each page is one read. */
@@ -39,7 +43,7 @@ export class PacedReads {
   async ask<T>(read: (service: PaymentService, options: CallOptions) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await read(this.account.service, { turn: 'scan', signal: cancellationSignal() });
+        return await read(this.account.service, { turn: this.turn, signal: cancellationSignal() });
       } catch (error) {
         if (attempt >= this.tries || !mayPass(error)) throw error;
         await sleep(error instanceof RateLimitedError ? error.retryAfterMs : FIRST_WAIT_MS * 2 ** (attempt - 1));

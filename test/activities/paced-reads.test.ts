@@ -32,6 +32,8 @@ describe('the reads of a scan', () => {
   test('wait for the turn of a scan', async () => {
     await new MockActivityEnvironment().run(async () => {
       await new PacedReads(ACCOUNT).ask(async (_, options) => expect(options.turn).toBe('scan'));
+      // Of sums for which orders wait.
+      await new PacedReads(ACCOUNT, 1, 'read').ask(async (_, options) => expect(options.turn).toBe('read'));
     });
   });
 

@@ -1,8 +1,15 @@
 import { getClient } from '@temporalio/activity';
-import { type Client, WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  type Client,
+  WithStartWorkflowOperation,
+  type WorkflowExecutionDescription,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import { bounded } from '../../client/bounded.js';
 import { describeRun } from '../../client/standing.js';
-import { callTemporal } from '../../client/temporal-calls.js';
+import { CHECK_WITHIN, callTemporal } from '../../client/temporal-calls.js';
+import { timeShown } from '../../contract/attention.js';
 import {
   ASK_POLICY_UPDATE,
   BRAKE_PRIORITY,
@@ -21,6 +28,9 @@ const PAUSE_MS = 200;
 const CLOSED_FOR_MS = 2_000;
 /** Orders in one update: Temporal takes ten updates of a workflow at a time. */
 const MOST_AT_ONCE = 200;
+/** Measured with pages of 1,000 orders. Other requests may take nine of ten turns. */
+const READS_FOR =
+  '2 to 3 min for each 100,000 at 5 requests a second, up to ten times as long beside other requests; nothing is sent until then';
 
 interface Waiting {
   question: PolicyQuestion;
@@ -141,8 +151,22 @@ async function askWorkflow(
         }
       }
     },
-    () => {
-      throw new Error('the policy workflow did not answer in time');
+    async () => {
+      const run = await bounded(
+        client,
+        CHECK_WITHIN,
+        () => describeRun(client, workflowId),
+        () => undefined,
+      ).catch(() => undefined);
+      throw ApplicationFailure.create({ message: whySilent(run) });
     },
   );
+}
+
+/** Returns why the policy workflow did not answer, by its description. */
+export function whySilent(run?: Pick<WorkflowExecutionDescription, 'raw' | 'startTime'>): string {
+  const isReading = run?.raw.pendingActivities?.some(({ activityType }) => activityType?.name === 'rebuildPolicy');
+  if (!isReading) return 'its workflow did not answer in time';
+  // Only the first run of the workflow reads them, at its start.
+  return `since ${timeShown(run?.startTime.toISOString() ?? '')} it reads the orders of 31 days: ${READS_FOR}`;
 }

@@ -10,10 +10,12 @@ import { type Ledger, openLedger, reserveOrder, settle } from '../../contract/po
 import { prune } from '../../contract/policy/prune.js';
 import { spendsOf } from '../../contract/policy/rules.js';
 import { AHEAD_OF_UTC_MS, DAY_MS, dateTimeMs, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
-import { isFinal, type OrderListItem } from '../../contract/service-objects.js';
+import { isFinal, type OrderListItem, type Rates } from '../../contract/service-objects.js';
 import { orderWindows } from '../../payment-service/paging.js';
+import { digestOfJson } from '../../temporal/published.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { retryLater } from '../failures.js';
+import { lastHeartbeat } from '../only-attempt.js';
 import { mapInOrder, PacedReads } from '../paced-reads.js';
 import { isOtherPolicy, protectionsIn } from '../protections.js';
 import { type OurRun, ourRuns } from '../reconcile/our-runs.js';
@@ -27,6 +29,27 @@ const LISTED_AFTER_MS = 3_000;
 const BEAT_EVERY_MS = 2_000;
 /** Descriptions of runs at once. */
 const AT_ONCE = 20;
+/** Age from which orders are kept for the next attempt. Newer ones may still change. */
+const KEPT_FROM_MS = 2 * DAY_MS;
+/** Time in which a reading may be continued. Temporal keeps the runs that ended since. */
+const CONTINUED_WITHIN_MS = DAY_MS / 2;
+/** Most bytes of a heartbeat. Temporal fails an activity whose heartbeat exceeds 2 MiB. */
+const MOST_BYTES = 1_900_000;
+
+/** Finished part of a reading. The heartbeat keeps it for the next attempt. */
+interface Progress {
+  /** Digest of account and rules: other ones read from the beginning. */
+  of: string;
+  /** Time before the first attempt asked for open runs. */
+  begunAtMs: number;
+  /** Sums of the orders that the list showed up to a time. */
+  ledger: Ledger;
+  upToMs: number;
+  /** Uuids in the last window, which shares a second with the next one. */
+  last: readonly string[];
+  /** Ids of counted orders whose runs were open or had just ended. */
+  counted: readonly string[];
+}
 
 /**
  * Reads what an account sent within the longest period: from the service's order list, and from our
@@ -37,30 +60,25 @@ export function rebuildPolicyActivity(deps: ActivityDeps) {
     const account = accountOf(deps, name);
     const policy: Partial<Policy> = deps.policies?.get(name) ?? {};
     if (isOtherPolicy(deps, name)) throw new Error('another worker of the account has other rules: it reads the sums');
-    const beat = setInterval(() => heartbeat(), BEAT_EVERY_MS);
+    const of = digestOfJson([account.id, policy.rules ?? [], keyOf(policy)]);
+    const before = lastHeartbeat<Progress>();
+    const isCurrent = before?.of === of && Date.now() - before.begunAtMs < CONTINUED_WITHIN_MS;
+    const begunAtMs = isCurrent ? before.begunAtMs : Date.now();
+    const reading: Reading = { account, policy, of, begunAtMs, kept: isCurrent ? before : undefined };
+    const beat = setInterval(() => heartbeat(reading.kept), BEAT_EVERY_MS);
     try {
       await sleep(LISTED_AFTER_MS);
-      const ledger = { ...openLedger(), ...keyOf(policy) };
       const client = getClient();
+      const sinceMs = begunAtMs - windowOf(protectionsIn(deps, account).pace, 'withdraw');
       // First, so that the list shows what is created meanwhile.
       const open = await openRuns(client, name);
-      const { listed, isWhole } = await takeListed(account, policy, ledger);
+      const runs = [...open, ...(await endedRuns(client, name, sinceMs, new Set()))];
+      const { ledger, listed, isWhole } = await takeListed(reading, runs);
       const rates = await account.rates.current();
-      const lateMs = windowOf(protectionsIn(deps, account).pace, 'withdraw');
       // An entry that cannot be read may be of any order.
-      const ended = await endedRuns(client, name, Date.now() - (isWhole ? lateMs : COUNTED_MS), listed);
-      const unlisted: Unlisted[] = [...open, ...ended].filter(({ orderId }) => !listed.has(orderId));
-      const payouts = mapInOrder(unlisted, AT_ONCE, async (run) => {
-        if (run.isUnclear && !(await mayHaveSent(client, run))) return undefined;
-        const { workflowType, input } = await readFirstInput(client, run.workflowId, run.runId);
-        const type = orderTypeOf(workflowType);
-        if (!type || !isJudged(type) || !input.order) return undefined;
-        return { run, payout: payoutOf(policy, type, input.order, askedAmounts(type, input.order, rates)) };
-      });
-      for await (const one of payouts) {
-        const isUnseen = one?.run.standing?.kind === 'open';
-        if (one) reserveOrder(ledger, one.run.orderId, spendsOf(one.payout), Date.now(), isUnseen ? { isUnseen } : {});
-      }
+      const ended = await endedRuns(client, name, isWhole ? sinceMs : Date.now() - COUNTED_MS, listed);
+      const unlisted = [...open, ...ended].filter(({ orderId }) => !listed.has(orderId));
+      await countUnlisted(client, { policy, ledger, rates }, unlisted);
       return prune(ledger, Date.now());
     } catch (error) {
       throw retryLater(error);
@@ -70,22 +88,84 @@ export function rebuildPolicyActivity(deps: ActivityDeps) {
   };
 }
 
-/** Adds the listed orders to the ledger. Returns their ids, and whether all were readable. */
-async function takeListed(account: Account, policy: Partial<Policy>, ledger: Ledger) {
-  const reads = new PacedReads(account);
+/** Reading of an attempt. The heartbeat sends `kept`. */
+interface Reading extends Pick<Progress, 'of' | 'begunAtMs'> {
+  account: Account;
+  policy: Partial<Policy>;
+  kept: Progress | undefined;
+}
+
+/** Sums of the listed orders, and their ids. `isWhole`: all entries were readable. */
+interface Listed {
+  ledger: Ledger;
+  listed: Set<string>;
+  isWhole: boolean;
+}
+
+/**
+ * Counts the listed orders, from where the last attempt ended. `runs`: our orders that a later
+ * attempt may read again.
+ */
+async function takeListed(reading: Reading, runs: readonly OurRun[]): Promise<Listed> {
+  const { account, policy, kept } = reading;
   const nowMs = Date.now();
-  const listed = new Map<string, OrderListItem>();
+  // A copy, because what is kept must not change.
+  const ledger = kept ? prune(kept.ledger, nowMs) : { ...openLedger(), ...keyOf(policy) };
+  const [seen, listed] = [new Set(kept?.last), new Set(kept?.counted)];
+  const repeated = [...new Set([...listed, ...runs.map(({ orderId }) => orderId)])];
   let isWhole = true;
   // A day more on both ends: the service's time zone is unknown.
-  for await (const { page } of orderWindows(reads.orders(), {
-    fromMs: nowMs - COUNTED_MS - DAY_MS,
-    toMs: nowMs + DAY_MS,
-  })) {
-    for (const item of page.items) listed.set(item.order_uuid, item);
-    isWhole &&= page.malformed.length === 0;
+  let upToMs = kept?.upToMs ?? nowMs - COUNTED_MS - DAY_MS;
+  let last: string[] = [];
+  const span = { fromMs: upToMs, toMs: nowMs + DAY_MS };
+  for await (const { window, page } of orderWindows(new PacedReads(account, undefined, 'read').orders(), span)) {
+    const toMs = dateTimeMs(window.to) ?? upToMs;
+    if (toMs > upToMs) {
+      // The window before was read to its end.
+      const counted = repeated.filter((orderId) => listed.has(orderId));
+      if (isWhole) keep(reading, { ledger, upToMs, last, counted }, nowMs);
+      [upToMs, last] = [toMs, []];
+    }
+    for (const item of page.items) {
+      if (!seen.has(item.order_uuid)) countListed(policy, ledger, item, nowMs);
+      seen.add(item.order_uuid);
+      listed.add(item.user_order_id);
+      last.push(item.order_uuid);
+    }
+    if (page.malformed.length === 0) continue;
+    // An entry that cannot be read may be of any run, so the ids of all orders are needed.
+    reading.kept = undefined;
+    if (kept) return takeListed(reading, runs);
+    isWhole = false;
   }
-  for (const item of listed.values()) countListed(policy, ledger, item, nowMs);
-  return { listed: new Set([...listed.values()].map(({ user_order_id: id }) => id)), isWhole };
+  return { ledger, listed, isWhole };
+}
+
+/** Keeps what is read, once for each day of the list, unless it is too large for a heartbeat. */
+function keep(reading: Reading, part: Omit<Progress, 'of' | 'begunAtMs'>, nowMs: number): void {
+  const { of, begunAtMs, kept } = reading;
+  if (part.upToMs > nowMs - KEPT_FROM_MS || part.upToMs < (kept?.upToMs ?? 0) + DAY_MS) return;
+  const progress = { of, begunAtMs, ...part, ledger: prune(part.ledger, nowMs) };
+  if (Buffer.byteLength(JSON.stringify(progress)) <= MOST_BYTES) reading.kept = progress;
+}
+
+/** Counts our orders that the list does not show. */
+async function countUnlisted(
+  client: Client,
+  { policy, ledger, rates }: { policy: Partial<Policy>; ledger: Ledger; rates: Rates | undefined },
+  runs: readonly Unlisted[],
+): Promise<void> {
+  const payouts = mapInOrder(runs, AT_ONCE, async (run) => {
+    if (run.isUnclear && !(await mayHaveSent(client, run))) return undefined;
+    const { workflowType, input } = await readFirstInput(client, run.workflowId, run.runId);
+    const type = orderTypeOf(workflowType);
+    if (!type || !isJudged(type) || !input.order) return undefined;
+    return { run, payout: payoutOf(policy, type, input.order, askedAmounts(type, input.order, rates)) };
+  });
+  for await (const one of payouts) {
+    const isUnseen = one?.run.standing?.kind === 'open';
+    if (one) reserveOrder(ledger, one.run.orderId, spendsOf(one.payout), Date.now(), isUnseen ? { isUnseen } : {});
+  }
 }
 
 /** Counts an order as the list shows it. */
