@@ -34,12 +34,24 @@ const terminatedStatuses = ['Terminated', 'TimedOut', 'Canceled'].map(quoted).jo
 const IS_TERMINATED = `ExecutionStatus IN (${terminatedStatuses})`;
 const IS_NOT_TERMINATED = `ExecutionStatus NOT IN (${terminatedStatuses})`;
 
+/** Time after which the attention of an ended workflow counts as seen. */
+const SEEN_AFTER_MS = 48 * 3_600_000;
+
+/** Returns when a workflow whose attention counts as seen ended at the latest, as a literal. */
+export const seenUntil = (nowMs = Date.now()): string => quoted(new Date(nowMs - SEEN_AFTER_MS).toISOString());
+
+const isSeen = ({ closeTime }: RunInfo): boolean =>
+  closeTime !== undefined && Date.now() - closeTime.getTime() > SEEN_AFTER_MS;
+
 /** Filter of orders. All fields must match. */
 export interface OrderFilter {
   account?: string;
   /** `open`, `uncertain`, `parked`, `terminated`, `none`, `unresolved` or a final status. */
   status?: string;
-  /** Includes terminated orders, and changes after an end (`afterEnd`) that nobody has closed. */
+  /**
+   * Includes terminated orders, and changes after an end (`afterEnd`) that nobody has closed. Other
+   * ended orders count for two days.
+   */
   needsAttention?: boolean;
   batchId?: string;
   /** Caller's reference, in full. */
@@ -78,7 +90,10 @@ export const filterSchema = z
 const startsWith = (account: string) => (kind: string) => `WorkflowId STARTS_WITH ${quoted(`${kind}:${account}:`)}`;
 
 /** Returns the visibility query of a filter. Every value becomes a literal. */
-export function orderQuery({ account, status, needsAttention, batchId, endedAfter, ...page }: OrderFilter): string {
+export function orderQuery(
+  { account, status, needsAttention, batchId, endedAfter, ...page }: OrderFilter,
+  nowMs = Date.now(),
+): string {
   const isAsked = needsAttention === true;
   const terms = [isAsked ? `WorkflowType IN (${orderTypes}, ${quoted(ORDER_AFTER_END_WORKFLOW)})` : IS_ORDER];
   // Sorted, because a cursor belongs to its query.
@@ -90,8 +105,11 @@ export function orderQuery({ account, status, needsAttention, batchId, endedAfte
   if (endedAfter !== undefined) terms.push(endedAfterTerm(Date.parse(endedAfter)));
   if (status === TERMINATED) terms.push(IS_TERMINATED);
   else if (status !== undefined) terms.push(`PaymentOrderStatus = ${quoted(status)}`, IS_NOT_TERMINATED);
-  if (isAsked) terms.push(`(PaymentNeedsAttention = true OR (${IS_TERMINATED} AND ${IS_ORDER}))`);
-  if (needsAttention === false) terms.push('PaymentNeedsAttention = false', IS_NOT_TERMINATED);
+  const seen = seenUntil(nowMs);
+  const asks = `PaymentNeedsAttention = true AND (ExecutionStatus = 'Running' OR CloseTime > ${seen})`;
+  if (isAsked) terms.push(`(${asks} OR (${IS_TERMINATED} AND ${IS_ORDER}))`);
+  if (needsAttention === false)
+    terms.push(`(PaymentNeedsAttention = false OR CloseTime <= ${seen})`, IS_NOT_TERMINATED);
   if (batchId !== undefined) terms.push(`PaymentBatchId = ${quoted(batchId)}`);
   if (page.reference !== undefined) terms.push(`PaymentReference = ${quoted(page.reference)}`);
   return terms.join(' AND ');
@@ -141,6 +159,7 @@ export interface OrderListEntry {
    */
   status: string | undefined;
   needsAttention: boolean;
+  /** Also what an ended order had, which counts as seen after two days. */
   attention?: ListedAttention;
   currencyFrom: string | undefined;
   currencyTo: string | undefined;
@@ -169,7 +188,7 @@ export function toEntry(info: RunInfo): OrderListEntry | undefined {
     runId: info.runId,
     type: orderTypeOf(info.type),
     status: isTerminated(info) ? TERMINATED : attributes.get(searchAttribute.orderStatus),
-    needsAttention: isTerminated(info) || (attributes.get(searchAttribute.needsAttention) ?? false),
+    needsAttention: isTerminated(info) || (!isSeen(info) && attributes.get(searchAttribute.needsAttention) === true),
     attention: attentionIn(info),
     currencyFrom: attributes.get(searchAttribute.currencyFrom),
     currencyTo: attributes.get(searchAttribute.currencyTo),
@@ -192,8 +211,10 @@ export async function listOrders(client: Client, filter: OrderFilter): Promise<O
   const { cursor, accounts: _, limit: pageSize = DEFAULT_LIMIT, ...shown } = filter;
   accepted(checkedBy(filterSchema, { ...shown, limit: pageSize }));
   const query = orderQuery(filter);
-  const token = cursor === undefined ? undefined : contentOf(cursor, query);
+  // Later pages ask at another time.
+  const list = orderQuery(filter, 0);
+  const token = cursor === undefined ? undefined : contentOf(cursor, list);
   const { runs, token: next } = await readPage(client, { query, pageSize, token }, isOfNow(filter));
   const orders = runs.flatMap((info) => toEntry(info) ?? []);
-  return next ? { orders, cursor: cursorOf(next, query) } : { orders };
+  return next ? { orders, cursor: cursorOf(next, list) } : { orders };
 }

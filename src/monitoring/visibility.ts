@@ -1,12 +1,11 @@
 import type { Client } from '@temporalio/client';
 import { Gauge, type Registry } from 'prom-client';
+import { seenUntil } from '../client/list-orders.js';
 import { listRuns, supersededRuns } from '../client/pages.js';
 import { ATTENTION_CODES } from '../contract/attention.js';
 import { quoted, searchAttribute } from '../contract/names.js';
 import { OPEN_STATUSES } from '../contract/service-objects.js';
 
-/** Time after which a closed workflow's mark counts as seen. */
-const SHOWN_AFTER_CLOSE_MS = 48 * 3_600_000;
 /** Interval of the list requests, a dozen each. */
 const REFRESH_MS = 60_000;
 
@@ -74,7 +73,7 @@ async function refresh(client: Client, gauges: Gauges): Promise<void> {
       gauges.open.set({ status, age }, await count(`${STATUS} = ${quoted(status)}`, IS_RUNNING, ...started));
     }
   }
-  const waiting = await waitingIn(client, at(SHOWN_AFTER_CLOSE_MS));
+  const waiting = await waitingIn(client);
   const terminated = [`ExecutionStatus IN ${TERMINATED}`, `CloseTime > ${at(24 * HOUR_MS)}`];
   gauges.terminated.set(await count(...terminated, `${STATUS} IN ${OPEN}`));
   // Removes reasons that no order has any more.
@@ -84,9 +83,9 @@ async function refresh(client: Client, gauges: Gauges): Promise<void> {
   gauges.countedAt.set(now / 1_000);
 }
 
-/** Returns what waits for a person, also what ended after `since`. 'other': no known code. */
-async function waitingIn(client: Client, since: string) {
-  const isEnded = `(${IS_NOT_TERMINATED} AND CloseTime > ${since})`;
+/** Returns what waits for a person, also if it ended recently. 'other': no known code. */
+async function waitingIn(client: Client) {
+  const isEnded = `(${IS_NOT_TERMINATED} AND CloseTime > ${seenUntil()})`;
   const query = `${searchAttribute.needsAttention.name} = true AND (${IS_RUNNING} OR ${isEnded})`;
   const { runs, token } = await listRuns(client, { query, pageSize: MOST_READ });
   const unread = token === undefined ? 0 : (await client.workflow.count(query)).count - runs.length;
