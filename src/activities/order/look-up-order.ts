@@ -65,7 +65,7 @@ async function placed(deps: ActivityDeps, account: Account, input: LookUpInput):
 
 /**
  * Lets somebody go first while no later order is known that proves anything. Throws if a reading is
- * useless now; returns false if the reading is to be answered, whatever it shows.
+ * useless now; returns false if it is to be answered, whatever it shows.
  */
 async function awaitsAccepted(
   account: Account,
@@ -74,15 +74,16 @@ async function awaitsAccepted(
     type,
     request: { order_id: orderId },
     sentTo,
+    told,
     forMs = Number.POSITIVE_INFINITY,
   }: LookUpInput,
   later: readonly LaterWitness[],
   pace: Pace,
 ): Promise<boolean> {
+  // Another account, and the return of the right one, are answered at once.
+  if (told !== undefined || elsewhereOf(account, sentTo)) return false;
   const isKnown = later.some((one) => one.proves && hasFormOf(one.order_id, orderId));
-  // An order of another account proves nothing.
-  const isUseful = !isKnown && !elsewhereOf(account, sentTo);
-  const isNew = isUseful && (await letSomebodyGoFirst(account, { orderId, type, fromMs }, pace));
+  const isNew = !isKnown && (await letSomebodyGoFirst(account, { orderId, type, fromMs }, pace));
   const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
   // A worker that was killed only delays it: the next one looks for later orders first.
   const isOver = currentAttemptScheduledTimestampMs - scheduledTimestampMs >= (isKnown ? 2 : 1) * forMs;
@@ -118,9 +119,8 @@ async function payersNow({ rates }: Account, { type, request }: LookUpInput, rea
   return isCompleted ? undefined : payersOf(await rates.current(), type, request);
 }
 
-/** A person already has a question, or soon will, so another account raises none. */
 const isAwaited = (reading: LookUpReading | ElsewhereAnswer): boolean =>
-  reading.kind !== 'elsewhere' && (reading.kind !== 'absent' || reading.control?.later === true);
+  reading.kind !== 'absent' || reading.control?.later === true;
 
 const NONE_LATER = 'until the service shows an order that it accepted later';
 

@@ -229,8 +229,7 @@ const isElsewhere = <T extends { kind: string }>(answer: Answered<T>): answer is
 /** Waits between two questions to another account. */
 const [FIRST_WAIT_ELSEWHERE_MS, LONGEST_WAIT_ELSEWHERE_MS] = [1_000, 15 * 60_000];
 
-const nextWaitMs = (waitMs: number): number =>
-  Math.min(2 * waitMs || FIRST_WAIT_ELSEWHERE_MS, LONGEST_WAIT_ELSEWHERE_MS);
+const nextWaitMs = (waitMs = 0): number => Math.min(2 * waitMs || FIRST_WAIT_ELSEWHERE_MS, LONGEST_WAIT_ELSEWHERE_MS);
 
 /** Waits until the account is set back or an operator confirms it. */
 async function untilSameAccount<T extends { kind: string }>(
@@ -239,11 +238,13 @@ async function untilSameAccount<T extends { kind: string }>(
   ask: (more: AskMore) => Promise<Answered<T>>,
 ): Promise<T> {
   let answer: Answered<T> = first;
-  // Waits longer each time: each change of account costs history.
-  for (let waitMs = 0; isElsewhere(answer); waitMs = nextWaitMs(waitMs)) {
+  // Waits longer each time, whoever asks: each change of account costs history.
+  for (; isElsewhere(answer); run.elsewhereWaitMs = nextWaitMs(run.elsewhereWaitMs)) {
     const found: ElsewhereAnswer = answer;
+    // A decision on the question before has been accepted, and holds.
+    await condition(() => run.parked.decision === undefined);
     const shown = raiseOtherAccount(run, found);
-    const more = { told: found.why, ...(waitMs > 0 && { delayMs: waitMs }) };
+    const more = { told: found.why, ...(run.elsewhereWaitMs && { delayMs: run.elsewhereWaitMs }) };
     const asking = new CancellationScope();
     const pending: Promise<Answered<T>> = asking.run(() => ask(more));
     const answered = watch(pending);

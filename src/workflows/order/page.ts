@@ -22,7 +22,7 @@ export function currentDetails(run: OrderRun): string {
   return page([
     ...(attention ? attentionDetails(run, attention) : []),
     ...(attention || !order ? [] : known(run)),
-    `**${run.phase}** · waiting for ${inert(run.waitingFor)}`,
+    `**${run.phase}** · waiting for ${inert(waitingNow(run))}`,
     ...decided(run),
     ...(reference === undefined ? [] : [`**Reference**: ${literal(reference)}`]),
     ...(attention ? [] : noted(run)),
@@ -57,6 +57,10 @@ function attentionDetails(run: OrderRun, { reason, since }: Attention): string[]
     ),
   ];
 }
+
+/** Returns what the order waits for. Nothing of that comes at another account. */
+export const waitingNow = ({ attention, phase, waitingFor }: OrderRun): string =>
+  attention?.code === 'other-account' && phase !== 'parked' ? 'the account that it was sent to' : waitingFor;
 
 const cancelled = ({ facts }: OrderRun): string[] => (facts.cancelled ? [`**Cancelled**: ${CANCEL_REQUESTED}`] : []);
 

@@ -17,7 +17,7 @@ import { isKeyword } from '../keywords.js';
 import { attentionAttributes, show } from '../show.js';
 import { attentionNow, decisionsOf, recordOf } from './decision.js';
 import { emitAttention } from './events.js';
-import { currentDetails } from './page.js';
+import { currentDetails, waitingNow } from './page.js';
 import { marksOf } from './payment.js';
 import type { OrderRun } from './state.js';
 
@@ -82,7 +82,9 @@ const MOVES_MONEY: readonly DecideAction[] = ['resend', 'approve', 'release', 'f
  */
 export function showCancelled(run: OrderRun): void {
   const { attention } = run;
-  if (run.phase === 'parked' && attention?.allowed.some((action) => MOVES_MONEY.includes(action))) {
+  // A question about the account is not the parked one, which is asked again afterwards.
+  const isParked = run.phase === 'parked' && attention?.code !== 'other-account';
+  if (isParked && attention?.allowed.some((action) => MOVES_MONEY.includes(action))) {
     run.revision += 1;
     run.attention = { ...attention, reason: `${attention.reason}; ${WAS_CANCELLED}` };
   }
@@ -107,7 +109,7 @@ export function orderState(run: OrderRun): OrderState {
     runId,
     status: run.order?.status ?? null,
     order: run.order ?? null,
-    waitingFor: run.waitingFor,
+    waitingFor: waitingNow(run),
     attention: attentionNow(run),
     ...(run.facts.cancelled && { cancelRequested: true }),
     decisions: decisionsOf(run, runId),
@@ -194,8 +196,10 @@ export async function parkUnless(
   run.parked = { offers, candidates };
   run.attention = undefined;
   raiseAttention(run, code, reason, allowed, toApprove);
-  await condition(() => run.parked.decision !== undefined || resolved());
-  const { decision } = run.parked;
+  // Background work may ask about the account meanwhile, and takes the decision on that.
+  const taken = () => (run.attention?.code === code ? run.parked.decision : undefined);
+  await condition(() => taken() !== undefined || resolved());
+  const decision = taken();
   run.parked = { offers: [], candidates: [] };
   run.attention = undefined;
   if (!decision) return undefined;

@@ -60,6 +60,8 @@ export interface OrderRun {
   payers?: { first: Payers; later: Payers };
   /** Approvals of an amount above the cap, and of each breached rule of the policy. */
   approved: { amount?: ApprovedAmount; rules: (BreachedRule & { by: string[] })[] };
+  /** Wait before another account is looked at again. It only grows. */
+  elsewhereWaitMs?: number;
   /** A create attempt has no answer yet. */
   isAttempting?: boolean;
   /** When the last attempt was asked for, if its worker was lost before it sent. */

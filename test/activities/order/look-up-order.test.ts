@@ -230,18 +230,23 @@ describe('no reading', () => {
     expect(await failureOf(lab.run('lookUpOrder', lookUpOf()))).toMatchObject({ type });
   });
 
-  test('another endpoint than the order was sent to: it is not even asked, told once, then asked again', async () => {
-    const { sandbox, run, sentTo } = await openActivities();
-    const told = await run('lookUpOrder', lookUpOf({ sentTo: ELSEWHERE }));
-    const why = expect.stringContaining(sentTo.account);
-    expect(told).toMatchObject({ kind: 'elsewhere', why, here: sentTo });
-    const again = { sentTo: ELSEWHERE, told: 'why' in told ? told.why : '' };
-    const failure = await failureOf(run('lookUpOrder', lookUpOf(again)));
-    expect(failure).toMatchObject({ type: 'Elsewhere', message: why });
-    expect(isAskedAgain(failure)).toBe(true);
-    expect(sandbox.requests()).toEqual([]);
-    expect(await run('lookUpOrder', lookUpOf({ ...again, sentTo }))).toMatchObject({ kind: 'absent' });
-  });
+  // An order in doubt that waits for a later one, perhaps while a person is asked, learns of it, too.
+  const ASKING = [{}, { awaitsLater: true, sentUntilMs: Date.now() }] as const;
+  test.for(ASKING)(
+    'another endpoint than the order was sent to (%j): it is not even asked, told once, then asked again',
+    async (asking) => {
+      const { sandbox, run, sentTo } = await openActivities();
+      const told = await run('lookUpOrder', lookUpOf({ ...asking, sentTo: ELSEWHERE }));
+      const why = expect.stringContaining(sentTo.account);
+      expect(told).toMatchObject({ kind: 'elsewhere', why, here: sentTo });
+      const again = { ...asking, sentTo: ELSEWHERE, told: 'why' in told ? told.why : '' };
+      const failure = await failureOf(run('lookUpOrder', lookUpOf(again)));
+      expect(failure).toMatchObject({ type: 'Elsewhere', message: why });
+      expect(isAskedAgain(failure)).toBe(true);
+      expect(sandbox.requests()).toEqual([]);
+      expect(await run('lookUpOrder', lookUpOf({ ...again, sentTo }))).toMatchObject({ kind: 'absent' });
+    },
+  );
 });
 
 test('a look-up reads with the successor of the pinned key', async () => {

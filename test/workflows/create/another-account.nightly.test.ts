@@ -4,6 +4,7 @@ import { orderInput } from '../../support/inputs.js';
 import { newOrderId } from '../../support/lab.js';
 import { decideNow, parkedFor } from '../compensation/parked-orders.fixture.js';
 import {
+  acceptLater,
   attentionSays,
   executedAtBoth,
   openTwoAccounts,
@@ -136,6 +137,43 @@ test('a permitted re-send is worth nothing at a place that was confirmed after i
   await decideNow(handle, 'resend');
   expect(await handle.result()).toMatchObject({ outcome: 'completed' });
   expect(executions(accounts, handle)).toBe(1);
+});
+
+test('an order that is parked in doubt says that it waits for its account, then asks its own question again', async () => {
+  const accounts = await openTwoAccounts(1_000);
+  const { other, workAt } = accounts;
+  const input = orderInput('withdraw', newOrderId('parked'), { marker: 'create=500-before' });
+  const handle = await accounts.lab.orders.start('withdraw', input);
+  await workAt(PLACES.first);
+  await parkedFor(handle, 'This order continues by itself once');
+  await workAt(PLACES.otherBoth);
+  const { attention } = await attentionSays(handle, /but this worker uses/);
+  expect(attention).toMatchObject({ code: 'other-account', allowed: ['approve'] });
+  expect(attention?.reason).not.toContain('continues by itself');
+  expect(orderRequests(other)).toEqual([]);
+  await workAt(PLACES.first);
+  const { attention: asked } = await parkedFor(handle, 'This order continues by itself once');
+  expect(asked).toMatchObject({ code: 'uncertain-create', allowed: ['resend', 'close-absent', 'adopt'] });
+  await acceptLater(accounts, 'later');
+  expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });
+  expect(executions(accounts, handle)).toBe(1);
+});
+
+test('an order that lets others go first promises no further send at another account, and a person may confirm it', async () => {
+  const accounts = await openTwoAccounts(8_000);
+  const { workAt } = accounts;
+  const input = orderInput('withdraw', newOrderId('first'), { marker: 'create=500-before' });
+  const handle = await accounts.lab.orders.start('withdraw', input);
+  await workAt(PLACES.first);
+  const waits = async () => (await handle.state()).waitingFor;
+  await expect.poll(waits, { timeout: 60_000 }).toContain('then this one is sent again');
+  await workAt(PLACES.moved);
+  await attentionSays(handle, /but this worker uses/);
+  expect(await waits()).not.toContain('sent again');
+  await decideNow(handle, 'approve');
+  const { attention } = await parkedFor(handle, 'the service shows no such order');
+  expect(attention?.allowed).toContain('resend');
+  expect(attention?.reason).not.toContain('continues by itself');
 });
 
 const PER_KEY = [

@@ -13,7 +13,7 @@ import type { Order } from '../../../src/contract/service-objects.js';
 import { withoutWallets } from '../../../src/contract/shown-json.js';
 import { stateText } from '../../../src/starter/text.js';
 import { currentDetails, knownOf } from '../../../src/workflows/order/page.js';
-import { orderState } from '../../../src/workflows/order/show.js';
+import { orderState, showCancelled } from '../../../src/workflows/order/show.js';
 import { type OrderRun, openRun } from '../../../src/workflows/order/state.js';
 
 const INFO = { workflowId: 'order:shop:w-1', runId: 'r-1', firstExecutionRunId: 'r-1', startTime: new Date() };
@@ -112,4 +112,22 @@ test.for(
     for (const fact of expected) expect(plain(text), view).toContain(plain(fact));
   }
   expect(factsOn(views.page).length).toBeGreaterThan(6);
+});
+
+test('no view of an order at another account promises what only its own account can bring', () => {
+  const waitingFor = 'an order that the service accepts after it: then this one is sent again';
+  const run: OrderRun = { ...parkedFor('other-account', false), phase: 'uncertain', waitingFor };
+  for (const [view, text] of Object.entries(viewsOf(run))) {
+    expect(text, view).not.toContain('sent again');
+    expect(text, view).toContain('the account that it was sent to');
+  }
+  for (const text of Object.values(viewsOf({ ...run, attention: undefined }))) expect(text).toContain('sent again');
+});
+
+test('a cancellation leaves the question about another account as it is, since only its own answer ends it', () => {
+  const run = parkedFor('other-account', true);
+  const { attention, revision } = run;
+  showCancelled(run);
+  expect(run.attention).toBe(attention);
+  expect(run.revision).toBe(revision);
 });
