@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
-import type { EventsInput } from '../contract/events.js';
+import type { ProtoFailure, SerializationContext } from '@temporalio/common';
+import { type DeliverEventInput, type EventsInput, GONE } from '../contract/events.js';
 import {
   ACCOUNT_FORMAT,
   DEFAULT_ACCOUNT,
@@ -9,13 +10,14 @@ import {
   deliveryWorkflowId,
   eventsTaskQueue,
   ORDERS_TASK_QUEUE,
+  parseGoneReceiverWorkflowId,
   quoted,
   RECEIVER_FORMAT,
   SEND_EVENTS_SIGNAL,
   searchAttribute,
 } from '../contract/names.js';
 import { InvalidInputError } from './errors.js';
-import { errorOf, ofActivity } from './history.js';
+import { decodeFirst, errorOf, ofActivity } from './history.js';
 import { listRuns } from './pages.js';
 import { callTemporal } from './temporal-calls.js';
 
@@ -37,7 +39,7 @@ interface UndeliveredEvents {
   id: string;
   account: string | undefined;
   since: Date | undefined;
-  /** Attempts under way. The Temporal UI names events that were given up. */
+  /** Attempts under way, and of each other receiver the last event that was given up. */
   refused: RefusedEvent[];
 }
 
@@ -52,10 +54,15 @@ export async function listUndelivered(client: Client, account?: string): Promise
   };
   const asking = await read(`${asks} = true`, MOST_LISTED);
   const others = await read(`(${asks} IS NULL OR ${asks} = false)`, MOST_SHOWN);
+  const asked = asking.slice(0, MOST_SHOWN);
   const refused = await Promise.all(
-    [...asking.slice(0, MOST_SHOWN), ...others].map(
-      async ({ workflowId }) => [workflowId, await refusedEvents(client, workflowId)] as const,
-    ),
+    [...asked, ...others].map(async (run) => {
+      const [{ workflowId }, isAsking] = [run, asked.includes(run)];
+      const now = await refusedEvents(client, workflowId);
+      const isNow = ({ receiver }: RefusedEvent) => now.some((one) => one.receiver === receiver);
+      const before = isAsking ? (await givenUp(client, workflowId)).filter((one) => !isNow(one)) : [];
+      return [workflowId, now.concat(before)] as const;
+    }),
   ).then((all) => new Map(all));
   return [...asking, ...others].flatMap(({ workflowId: id, typedSearchAttributes: known }) => {
     const [since, now = []] = [known.get(searchAttribute.attentionSince), refused.get(id)];
@@ -78,19 +85,57 @@ async function refusedEvents(client: Client, workflowId: string): Promise<Refuse
   const pending = run?.raw.pendingActivities ?? [];
   return Promise.all(
     pending.filter(isRefused).map(async (one) => ({
-      receiver: one.activityOptions?.taskQueue?.name?.slice(eventsTaskQueue('').length) ?? 'unknown',
+      receiver: receiverOf(one.activityOptions?.taskQueue?.name),
       attempts: one.attempt ?? 0,
-      failure: (await shownFailure(client, workflowId, one)) ?? 'no worker with this receiver has taken it',
+      failure: (await failureOfPending(client, workflowId, one)) ?? 'no worker with this receiver has taken it',
     })),
   );
 }
 
-/** Returns the message of the last failed attempt, decrypted; undefined without one. */
-async function shownFailure(client: Client, workflowId: string, one: Pending): Promise<string | undefined> {
-  const context = ofActivity(client, workflowId, one.activityId);
-  const error = await errorOf(client, one.lastFailure, context).catch(() => undefined);
-  return error?.message ?? one.lastFailure?.message ?? undefined;
+const receiverOf = (taskQueue: string | null | undefined): string =>
+  taskQueue?.slice(eventsTaskQueue('').length) ?? 'unknown';
+
+/** Returns the newest event of each receiver that a delivery gave up; [] once it has ended. */
+async function givenUp(client: Client, workflowId: string): Promise<RefusedEvent[]> {
+  const receiver = parseGoneReceiverWorkflowId(workflowId);
+  const handle = client.workflow.getHandle(workflowId);
+  const { events } = (await callTemporal(client, () => handle.fetchHistory()).catch(unlessGone)) ?? {};
+  const byId = new Map((events ?? []).map((event) => [`${event.eventId}`, event]));
+  // By the event and its receiver: what was given up may be delivered later.
+  const found = new Map<string, RefusedEvent>();
+  // It was refused before its delivery began.
+  if (receiver !== undefined) found.set('', { receiver, attempts: 1, failure: `not delivered: ${GONE}` });
+  for (const { activityTaskCompletedEventAttributes: done, ...ended } of events ?? []) {
+    const failed = ended.activityTaskFailedEventAttributes ?? ended.activityTaskTimedOutEventAttributes;
+    const task = byId.get(`${(done ?? failed)?.scheduledEventId}`)?.activityTaskScheduledEventAttributes;
+    if (!task) continue;
+    const to = receiverOf(task.taskQueue?.name);
+    const context = ofActivity(client, workflowId, task.activityId);
+    const input = await decodeFirst<DeliverEventInput>(client, task.input, context).catch(() => undefined);
+    const key = `${to} ${input?.event.id}`;
+    found.delete(key);
+    if (!failed) continue;
+    const { attempt } = byId.get(`${failed.startedEventId}`)?.activityTaskStartedEventAttributes ?? {};
+    const failure = (await shownFailure(client, failed.failure, context)) ?? 'not delivered';
+    found.set(key, { receiver: to, attempts: attempt ?? 0, failure });
+  }
+  return [...new Map([...found.values()].map((one) => [one.receiver, one])).values()];
 }
+
+/** Returns the message of a failed attempt, decrypted; undefined without one. */
+async function shownFailure(
+  client: Client,
+  failure: ProtoFailure | null | undefined,
+  context: SerializationContext,
+): Promise<string | undefined> {
+  const error = await errorOf(client, failure, context).catch(() => undefined);
+  // A time-out is caused by its last attempt.
+  const { message } = (error?.cause as Error | undefined) ?? error ?? failure ?? {};
+  return message ?? undefined;
+}
+
+const failureOfPending = (client: Client, workflowId: string, one: Pending): Promise<string | undefined> =>
+  shownFailure(client, one.lastFailure, ofActivity(client, workflowId, one.activityId));
 
 function unlessGone(error: unknown): undefined {
   if (!(error instanceof WorkflowNotFoundError)) throw error;
@@ -140,7 +185,7 @@ export async function testReceiver(
   await handle.terminate('the test is over').catch(() => undefined);
   if (!pending) return 'no worker runs the workflow';
   return (
-    (await shownFailure(client, handle.workflowId, pending)) ??
+    (await failureOfPending(client, handle.workflowId, pending)) ??
     `no worker has the receiver ${receiver} in its EVENTS_FILE`
   );
 }

@@ -80,7 +80,11 @@ export interface EventsInput {
 export interface DeliverEventInput {
   receiver: string;
   event: OutgoingEvent;
+  /** A person sends it, also to a receiver that wanted no more events. */
+  byPerson?: true;
 }
 
 /** Failure type of a delivery to a receiver that wants no more events (HTTP 410). */
 export const RECEIVER_GONE = 'ReceiverGone';
+/** Answer of such a receiver, in words. */
+export const GONE = 'HTTP 410, so the receiver wants no more events';

@@ -153,6 +153,11 @@ export const afterEndWorkflowId = (ended: string): string => `${AFTER_END}${ende
 export const policyWorkflowId = (account: string): string => `policy:${account}`;
 export const accountStopWorkflowId = (account: string): string => `stop:${account}`;
 export const deliveryWorkflowId = (workflowId: string): string => `events:${workflowId}`;
+const GONE_RECEIVER = deliveryWorkflowId('gone:');
+/** Returns the id of the delivery that is open while a receiver wants no more events. */
+export const goneReceiverWorkflowId = (receiver: string): string => `${GONE_RECEIVER}${receiver}`;
+export const parseGoneReceiverWorkflowId = (workflowId: string): string | undefined =>
+  workflowId.startsWith(GONE_RECEIVER) ? workflowId.slice(GONE_RECEIVER.length) : undefined;
 
 /** Maximum follow-ups to search for. A person decided each one after the first. */
 const MOST_FOLLOW_UPS = 20;

@@ -12,8 +12,15 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import { literal } from '../contract/attention.js';
-import { type EventKind, type EventsInput, type OutgoingEvent, RECEIVER_GONE, wants } from '../contract/events.js';
-import { EVENTS_SIGNAL, SEND_EVENTS_SIGNAL, searchAttribute } from '../contract/names.js';
+import {
+  type EventKind,
+  type EventsInput,
+  GONE,
+  type OutgoingEvent,
+  RECEIVER_GONE,
+  wants,
+} from '../contract/events.js';
+import { EVENTS_SIGNAL, parseGoneReceiverWorkflowId, SEND_EVENTS_SIGNAL, searchAttribute } from '../contract/names.js';
 import { delivering, failureOf } from './activity-calls.js';
 import { attentionAttributes, show } from './show.js';
 
@@ -25,6 +32,8 @@ interface Chain {
   isSending: boolean;
   /** The receiver wants no more events. Only a person sends again. */
   isGone: boolean;
+  /** A person sends what waits. */
+  byPerson?: true;
   /** Event that was refused for an hour. It is still sent, and `sendNow` does not wait. */
   refused?: { event: OutgoingEvent; sendNow: () => void } | undefined;
   /** Why the newest event was not delivered. */
@@ -34,7 +43,9 @@ interface Chain {
 /** Delivers the events of one workflow, to each receiver by itself. Ends once all are delivered. */
 export async function deliverEvents(input?: EventsInput): Promise<void> {
   const chains = new Map<string, Chain>();
-  let isEnded = false;
+  // A delivery for a receiver that wants no more events ends with the event that was refused.
+  const isOfGone = parseGoneReceiverWorkflowId(workflowInfo().workflowId) !== undefined;
+  let isEnded = isOfGone;
   const take = (more?: EventsInput): void => {
     isEnded ||= listOf(more?.events).some(({ type }) => LAST.includes(type));
     for (const receiver of listOf(more?.receivers)) {
@@ -44,7 +55,8 @@ export async function deliverEvents(input?: EventsInput): Promise<void> {
         waiting: [],
         undelivered: [],
         isSending: false,
-        isGone: false,
+        isGone: isOfGone,
+        ...(isOfGone && { why: `not delivered: ${GONE}` }),
       };
       chains.set(name, chain);
       chain.waiting.push(...listOf(more?.events).filter((event) => wants(receiver, event)));
@@ -66,6 +78,7 @@ export async function deliverEvents(input?: EventsInput): Promise<void> {
     () => {
       for (const chain of troubled()) {
         chain.isGone = false;
+        chain.byPerson = true;
         const current = chain.refused ? [chain.refused.event] : [];
         chain.waiting.unshift(...chain.undelivered.splice(0), ...current);
         chain.refused?.sendNow();
@@ -106,6 +119,7 @@ async function sendAll(chain: Chain, shown: () => void): Promise<void> {
     }
   }
   chain.isSending = false;
+  delete chain.byPerson;
   shown();
 }
 
@@ -139,9 +153,10 @@ async function isDealtWith(chain: Chain, event: OutgoingEvent, shown: () => void
 
 /** Returns undefined for a delivered event. `isFinal`: another attempt changes nothing. */
 async function send(chain: Chain, event: OutgoingEvent, limit: '1h' | '71h') {
-  const { receiver } = chain;
+  const { receiver, byPerson } = chain;
+  const input = { receiver, event, ...(byPerson && { byPerson }) };
   try {
-    await proxyActivities<Activities>(delivering(receiver, event.type, limit)).deliverEvent({ receiver, event });
+    await proxyActivities<Activities>(delivering(receiver, event.type, limit)).deliverEvent(input);
     return undefined;
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;

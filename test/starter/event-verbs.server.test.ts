@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
-import { deliveryWorkflowId, ORDERS_TASK_QUEUE, searchAttribute } from '../../src/contract/names.js';
+import {
+  deliveryWorkflowId,
+  goneReceiverWorkflowId,
+  ORDERS_TASK_QUEUE,
+  searchAttribute,
+} from '../../src/contract/names.js';
 import { startEventReceiver, status } from '../support/event-receiver.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
@@ -77,18 +82,29 @@ test('event list shows what a receiver refuses from the first refusal on, and wh
   await lab.temporal.client.workflow.getHandle(id).terminate();
 });
 
-test('410 ends the delivery to a receiver until a person acts, and hides no other receiver', async () => {
+test('410 ends a receiver until a person sends: no other order asks it again, and event list names it', async () => {
   const id = await startDelivery('gone', 'over');
-  const since = async () => (await starter('list', '--account', 'over')).json.deliveries[0]?.since;
-  await expect.poll(since, { timeout: 60_000 }).toEqual(expect.any(String));
-  // The events behind it are not sent either.
-  const sent = () => gone.received.map(({ event }) => event).filter(({ type }) => type !== 'test');
-  expect(sent()).toHaveLength(1);
+  const listed = async () => {
+    const { deliveries } = (await starter('list', '--account', 'over')).json;
+    return Object.fromEntries(deliveries.map((one: { id: string; refused: object[] }) => [one.id, one.refused]));
+  };
+  const refused = [{ receiver: 'gone', attempts: 1, failure: expect.stringContaining('HTTP 410') }];
+  const own = goneReceiverWorkflowId('gone');
+  await expect.poll(listed, { timeout: 60_000 }).toEqual({ [id]: refused, [own]: refused });
+  // Neither are the events behind it sent, nor those of other orders.
+  const sent = (account: string) =>
+    gone.received.flatMap(({ event }) => (event.data.account === account ? [event.id] : []));
+  const other = await startDelivery('gone', 'beside');
+  const asks = async () => (await starter('list', '--account', 'beside')).json.deliveries;
+  await expect.poll(asks, { timeout: 60_000 }).toMatchObject([{ id: other, since: expect.any(String), refused }]);
+  expect([sent('over'), sent('beside')]).toEqual([['run.1'], []]);
   gone.answer = status(204);
   expect(await starter('send', id)).toMatchObject({ code: 0 });
-  await expect
-    .poll(() => sent().map(({ id: one }) => one), { timeout: 60_000 })
-    .toEqual([...['run.1', 'run.1', 'run.2', 'run.3']]);
+  await expect.poll(() => [...new Set(sent('over'))], { timeout: 60_000 }).toEqual(['run.1', 'run.2', 'run.3']);
+  // Then new orders are delivered, too.
+  await expect.poll(listed, { timeout: 60_000 }).not.toHaveProperty([own]);
+  await startDelivery('gone', 'later');
+  await expect.poll(() => sent('later'), { timeout: 60_000 }).toEqual(['run.1', 'run.2', 'run.3']);
 });
 
 test('event list shows what was not delivered, and event send sends it again', async () => {
@@ -104,7 +120,12 @@ test('event list shows what was not delivered, and event send sends it again', a
     (...args: string[]) =>
     async () =>
       (await starter('list', ...args)).json.deliveries;
-  await vi.waitFor(async () => expect(await listed()()).toMatchObject([{ id, since: expect.any(String) }]), 60_000);
+  const given = {
+    id,
+    since: expect.any(String),
+    refused: [{ receiver: 'shop', attempts: 1, failure: expect.any(String) }],
+  };
+  await expect.poll(listed(), { timeout: 60_000 }).toContainEqual(expect.objectContaining(given));
   expect(await listed('--account', 'other')()).toEqual([]);
   const failures = async () => {
     const { events } = await lab.temporal.client.workflow.getHandle(id).fetchHistory();

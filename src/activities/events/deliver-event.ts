@@ -1,21 +1,32 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import { eventHeaders, eventKeyOf } from '../../contract/event-signature.js';
-import { type DeliverEventInput, RECEIVER_GONE } from '../../contract/events.js';
+import { type DeliverEventInput, GONE, RECEIVER_GONE } from '../../contract/events.js';
 import { outgoingEvent } from '../../shapes/event-schemas.js';
 import type { ActivityDeps } from '../deps.js';
 import { validInput } from '../failures.js';
+import { GoneReceivers } from './gone-receivers.js';
 import { post } from './post-event.js';
 
 /** Shape of what is signed, so that no other text gets out. */
-const inputSchema = z.strictObject({ receiver: z.string(), event: outgoingEvent });
+const inputSchema = z.strictObject({
+  receiver: z.string(),
+  event: outgoingEvent,
+  byPerson: z.literal(true).optional(),
+});
 
 /** Sends one signed event to one receiver. Fails, to be repeated, unless the answer is 2xx. */
-export const deliverEventActivity = (deps: Pick<ActivityDeps, 'receivers'>) =>
+export const deliverEventActivity = (
+  deps: Pick<ActivityDeps, 'receivers'>,
+  goneReceivers: Pick<GoneReceivers, 'isGone' | 'end' | 'resume'> = new GoneReceivers(),
+) =>
   async function deliverEvent(input: DeliverEventInput): Promise<void> {
-    const { receiver: name, event } = validInput(inputSchema, input);
+    const { receiver: name, event, byPerson } = validInput(inputSchema, input);
     const receiver = deps.receivers?.get(name);
     if (!receiver) throw failed(`this worker has no receiver ${name}`);
+    // A test shows its last attempt, and ends nothing.
+    const isTest = event.type === 'test';
+    if (!isTest && !byPerson && (await goneReceivers.isGone(name))) throw gone();
     const { id, ...shown } = event;
     const body = Buffer.from(JSON.stringify(shown));
     const keys = receiver.secrets.flatMap((secret) => eventKeyOf(secret.reveal()) ?? []);
@@ -24,13 +35,14 @@ export const deliverEventActivity = (deps: Pick<ActivityDeps, 'receivers'>) =>
     const answer = await post(target, headers, body);
     if (typeof answer === 'string') throw failed(answer);
     const { status, retryAfter } = answer;
-    if (status >= 200 && status <= 299) return;
-    const why = status === 410 ? 'HTTP 410, so the receiver wants no more events' : `HTTP ${status}`;
-    // A test shows its last attempt, and ends nothing.
-    if (status === 410 && event.type !== 'test')
-      throw ApplicationFailure.nonRetryable(`not delivered: ${why}`, RECEIVER_GONE);
-    throw failed(why, heldMs(retryAfter));
+    if (status >= 200 && status <= 299) return byPerson && goneReceivers.resume(name);
+    if (status !== 410) throw failed(`HTTP ${status}`, heldMs(retryAfter));
+    if (isTest) throw failed(GONE);
+    await goneReceivers.end(name, event);
+    throw gone();
   };
+
+const gone = (): ApplicationFailure => ApplicationFailure.nonRetryable(`not delivered: ${GONE}`, RECEIVER_GONE);
 
 /** A receiver cannot hold an event for longer than a day. */
 const MOST_HELD_MS = 86_400_000;

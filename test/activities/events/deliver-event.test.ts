@@ -1,7 +1,7 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { deliverEventActivity } from '../../../src/activities/events/deliver-event.js';
 import { type ReceiverConfig, Secret } from '../../../src/config.js';
 import type { OutgoingEvent } from '../../../src/contract/events.js';
@@ -22,12 +22,26 @@ async function receiver(answer?: Answer) {
   return started;
 }
 
-const deliver = (config: Partial<ReceiverConfig>, event: object = EVENT, to = 'shop'): Promise<unknown> => {
+/** Receivers that want no more events, as Temporal would keep them. */
+const gone = new Set<string>();
+const goneReceivers: Parameters<typeof deliverEventActivity>[1] = {
+  isGone: async (name) => gone.has(name),
+  end: async (name) => void gone.add(name),
+  resume: async (name) => void gone.delete(name),
+};
+beforeEach(() => gone.clear());
+
+const deliver = (
+  config: Partial<ReceiverConfig>,
+  event: object = EVENT,
+  { to = 'shop', ...more }: { to?: string; byPerson?: true } = {},
+): Promise<unknown> => {
   const whole = { name: 'shop', secrets: [new Secret(EVENT_SECRET)], ...config } as ReceiverConfig;
-  const activity = deliverEventActivity({ receivers: new Map([['shop', whole]]) });
+  const activity = deliverEventActivity({ receivers: new Map([['shop', whole]]) }, goneReceivers);
   return new MockActivityEnvironment(undefined, { logger }).run(activity, {
     receiver: to,
     event: event as OutgoingEvent,
+    ...more,
   });
 };
 
@@ -73,9 +87,22 @@ const failureOf = (pending: Promise<unknown>): Promise<ApplicationFailure> =>
     (error) => error,
   );
 
-test('410 ends the delivery to a receiver, which wants no more events', async () => {
+test('410 ends a receiver, which no other order asks again until a person sends', async () => {
+  const shop = await receiver(status(410));
+  const GONE = { type: 'ReceiverGone', nonRetryable: true, message: expect.stringContaining('HTTP 410') };
+  await expect(deliver(shop.config)).rejects.toMatchObject(GONE);
+  shop.answer = status(204);
+  await expect(deliver(shop.config, { ...EVENT, id: 'another-run.1' })).rejects.toMatchObject(GONE);
+  expect(shop.received).toHaveLength(1);
+  await deliver(shop.config, EVENT, { byPerson: true });
+  await deliver(shop.config, { ...EVENT, id: 'another-run.1' });
+  expect(shop.received).toHaveLength(3);
+});
+
+test('410 to a test ends nothing', async () => {
   const { config } = await receiver(status(410));
-  await expect(deliver(config)).rejects.toMatchObject({ type: 'ReceiverGone', nonRetryable: true });
+  await expect(deliver(config, { ...EVENT, type: 'test' })).rejects.toMatchObject({ type: 'NotDelivered' });
+  await expect(deliver(config)).rejects.toMatchObject({ type: 'ReceiverGone' });
 });
 
 test.for<[header: string, least: number, most: number]>([
@@ -151,7 +178,7 @@ test.for<[what: string, event: object]>([
 
 test('a worker without that receiver fails, to be repeated by another', async () => {
   const { config } = await receiver();
-  await expect(deliver(config, EVENT, 'erp')).rejects.toMatchObject({ nonRetryable: false });
+  await expect(deliver(config, EVENT, { to: 'erp' })).rejects.toMatchObject({ nonRetryable: false });
 });
 
 function endless(response: Parameters<Answer>[1]): void {
