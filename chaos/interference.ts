@@ -30,6 +30,7 @@ export class Interference {
   constructor(
     private readonly orders: PaymentOrders,
     private readonly seed: string,
+    private readonly everyMs = EVERY_MS,
   ) {
     this.#client = orders.client;
   }
@@ -42,7 +43,7 @@ export class Interference {
   /** Interferes until `signal` says stop; then resolves when nothing is paused any more. */
   async run(signal: AbortSignal): Promise<void> {
     for (let round = 0; !signal.aborted; round += 1) {
-      await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);
+      await sleep(this.everyMs, undefined, { signal }).catch(() => undefined);
       this.#track(this.#interfere(round).catch(passing));
     }
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);

@@ -1,11 +1,14 @@
 import { outside, SPELLS } from '../chaos/faults.js';
 import { planOrders } from '../chaos/inputs.js';
+import { Interference } from '../chaos/interference.js';
 import { decideParked, type OperatorReport } from '../chaos/operator.js';
 import type { World } from './world.js';
 
 const MINUTE_MS = 60_000;
 /** Orders start, and things go wrong, for this long. */
 const FIRE_MS = 30 * MINUTE_MS;
+/** How often an operator resets, pauses, holds or cancels an order. */
+const INTERFERES_EVERY_MS = 2 * MINUTE_MS;
 /** An operator looks this often, once all is well. */
 const ROUND_MS = 5 * MINUTE_MS;
 /** Longest time that anything of a story may take. */
@@ -25,7 +28,11 @@ export async function live(world: World, count: number): Promise<OperatorReport>
   }
   killWorkers(world);
   hideOrders(world);
+  const interference = new Interference(world.orders, String(world.seed), INTERFERES_EVERY_MS);
+  const interfered = interference.run(AbortSignal.timeout(FIRE_MS));
   later(FIRE_MS, async () => {
+    await interfered;
+    world.say(interference.text);
     world.heal();
     for (;;) {
       await new Promise((resolve) => setTimeout(resolve, ROUND_MS));

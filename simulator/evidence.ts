@@ -40,7 +40,13 @@ async function evidenceOf(world: World, report: OperatorReport, start: Record<st
   for (const runs of engine.runs.values()) {
     const run = runs.at(-1);
     const about = run && parseOrderWorkflowId(run.workflowId);
-    if (run && about) followed.set(about.orderId, await followedOf(run, about.orderId));
+    if (!run || !about) continue;
+    const one = await followedOf(run, about.orderId);
+    // A reset takes signals into the next run, with another time.
+    const signalsAtMs = (await Promise.all(runs.map((each) => followedOf(each, about.orderId)))).flatMap(
+      (each) => each.signalsAtMs,
+    );
+    followed.set(about.orderId, { ...one, signalsAtMs });
   }
   return {
     ...{ accepted, followed, service: admin.orders(), requests: admin.requests() },

@@ -2,6 +2,7 @@ import proto from '@temporalio/proto';
 import { selects } from '../../src/testing/query.js';
 import { type Activity, pendingOf } from './activity.js';
 import { attributesOf, type Engine } from './engine.js';
+import { reset } from './reset.js';
 import type { Run, StartOf, Update } from './run.js';
 import { type Failure, type Fields, GrpcError, notFound, type Payload, timestamp } from './wire.js';
 
@@ -57,6 +58,11 @@ export const calls = (engine: Engine) => ({
     engine.terminate(engine.openRunOf(workflowExecution ?? {}), reason ?? '');
     return {};
   },
+  resetWorkflowExecution: ({ workflowExecution, workflowTaskFinishEventId }: Of<'ResetWorkflowExecutionRequest'>) => {
+    const run = reset(engine, engine.runOf(workflowExecution ?? {}), Number(workflowTaskFinishEventId));
+    return { runId: run.runId };
+  },
+  updateActivityOptions: () => ({}),
   queryWorkflow: async ({ execution, query }: Of<'QueryWorkflowRequest'>) => {
     const run = engine.runOf(execution ?? {});
     await taken(engine, run);

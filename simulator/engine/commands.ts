@@ -95,7 +95,6 @@ const HANDLERS: Handlers = {
         const workflowExecution = child.execution;
         run.record('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED', { workflowExecution, initiatedEventId });
         engine.tell(run, { resolveChildWorkflowExecutionStart: { seq, succeeded: { runId: child.runId } } });
-        child.closed.push(() => tellParent(engine, run, seq ?? 0, child));
       } catch {
         const cause = ChildFailed.START_CHILD_WORKFLOW_EXECUTION_FAILED_CAUSE_WORKFLOW_ALREADY_EXISTS;
         run.record('EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_FAILED', { workflowId, initiatedEventId });
@@ -200,16 +199,14 @@ function attempted(call: () => void): Failure | undefined {
   }
 }
 
-/** Tells a parent how its child ended. A child that continues as new has not ended. */
-function tellParent(engine: Engine, parent: Run, seq: number, child: Run): void {
-  if (child.status === Status.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW) {
-    setTimeout(() => {
-      const next = engine.newest(child.workflowId);
-      if (next && next !== child) next.closed.push(() => tellParent(engine, parent, seq, next));
-    }, 0);
-    return;
-  }
-  if (!parent.isOpen) return;
+/** Tells the parent of a run how it ended. One that continues as new has not ended. */
+export function tellParent(engine: Engine, child: Run): void {
+  const { run, seq } = child.start.parent ?? {};
+  const parent = run && newestOf(run);
+  if (!parent?.isOpen || seq === undefined) return;
+  // A reset to a point before its start has forgotten it.
+  if (parent.children.get(seq)?.workflowId !== child.workflowId) return;
+  if (child.status === Status.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW) return;
   const about = { workflowExecution: child.execution, workflowType: { name: child.start.type } };
   if (child.status === Status.WORKFLOW_EXECUTION_STATUS_COMPLETED) {
     parent.record('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_COMPLETED', about);
@@ -224,6 +221,9 @@ function tellParent(engine: Engine, parent: Run, seq: number, child: Run): void 
   };
   engine.tell(parent, { resolveChildWorkflowExecution: { seq, result: { failed: { failure } } } });
 }
+
+/** The run that goes on after resets. */
+const newestOf = (run: Run): Run => (run.resetTo ? newestOf(run.resetTo) : run);
 
 function closeChildren(engine: Engine, run: Run): void {
   for (const child of run.children.values()) {

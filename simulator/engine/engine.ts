@@ -4,7 +4,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import type { Random } from '../random.js';
 import { type Host, Tokens } from './activity.js';
 import { Attempts } from './attempts.js';
-import { apply } from './commands.js';
+import { apply, tellParent } from './commands.js';
 import { connectionTo } from './connection.js';
 import { Run, type StartOf, type Update } from './run.js';
 import type { WorkflowSandbox } from './sandbox.js';
@@ -96,10 +96,8 @@ export class Engine {
       const hasCompleted = before.status === Status.WORKFLOW_EXECUTION_STATUS_COMPLETED;
       if (isRefused || (failedOnly && hasCompleted)) throw alreadyStarted(before);
     }
-    this.#serial += 1;
-    const runId = `00000000-0000-4000-8000-${String(this.#serial).padStart(12, '0')}`;
-    const run = new Run(start, runId, (one) => new Attempts(this, one));
-    this.runs.set(start.workflowId, [...(this.runs.get(start.workflowId) ?? []), run]);
+    const run = this.begin(start);
+    const { runId } = run;
     run.record('EVENT_TYPE_WORKFLOW_EXECUTION_STARTED', {
       ...{ workflowType: { name: start.type }, taskQueue: { name: start.taskQueue }, input: { payloads: start.input } },
       ...{
@@ -115,6 +113,15 @@ export class Engine {
     });
     this.tell(run, { initializeWorkflow: this.#initial(run) });
     return { run, isNew: true };
+  }
+
+  /** Makes a run, the newest of its workflow. */
+  begin(start: StartOf): Run {
+    this.#serial += 1;
+    const runId = `00000000-0000-4000-8000-${String(this.#serial).padStart(12, '0')}`;
+    const run = new Run(start, runId, (one) => new Attempts(this, one));
+    this.runs.set(start.workflowId, [...(this.runs.get(start.workflowId) ?? []), run]);
+    return run;
   }
 
   #initial(run: Run) {
@@ -158,9 +165,10 @@ export class Engine {
   update(run: Run, given: Pick<Update, 'id' | 'name' | 'input' | 'headers'>): Update {
     const known = run.updates.get(given.id);
     if (known) return known;
-    const update: Update = { ...given, stage: Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ADMITTED, waiters: [] };
-    run.updates.set(given.id, update);
-    const { id, name, input, headers } = update;
+    const { id, name, input, headers } = given;
+    const stage = Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ADMITTED;
+    const update: Update = { id, name, input, headers, stage, waiters: [] };
+    run.updates.set(id, update);
     const meta = { updateId: id, identity: 'client' };
     this.tell(run, { doUpdate: { id, protocolInstanceId: id, name, input, headers, meta, runValidator: true } });
     return update;
@@ -201,6 +209,7 @@ export class Engine {
     run.attempts.abandon();
     for (const update of run.updates.values()) this.settle(update);
     for (const tell of run.closed.splice(0)) tell();
+    if (!run.resetTo) tellParent(this, run);
     const { workflow } = run;
     run.workflow = undefined;
     // Not within its own activation.

@@ -2,6 +2,7 @@ import proto from '@temporalio/proto';
 import type { Attempts } from './attempts.js';
 import type { SandboxedWorkflow } from './sandbox.js';
 import {
+  type Command,
   type EventName,
   eventOf,
   type Failure,
@@ -26,7 +27,8 @@ export interface StartOf {
   parent?: { run: Run; seq: number; closePolicy: number };
   /** The run before it of the same chain. */
   continuedFrom?: Run;
-  reset?: boolean;
+  /** The run that a reset ended. */
+  reset?: Run;
 }
 
 /** An update under way. Whoever waits for it is told at each stage. */
@@ -42,12 +44,23 @@ export interface Update {
   waiters: (() => void)[];
 }
 
+/** What a workflow task gave to the code, and what the code wanted; `commands`: the same by names. */
+export interface Activation {
+  jobs: Job[];
+  atMs: number;
+  historyLength: number;
+  given: readonly Command[];
+  commands: string[];
+}
+
 /** One run: its history, its state at the server, and its sandbox. */
 export class Run {
-  readonly startMs = Date.now();
+  readonly startMs: number;
   readonly history: HistoryEvent[] = [];
   /** All activations and their commands, to be replayed. */
-  readonly activations: { jobs: Job[]; atMs: number; historyLength: number; commands: string[] }[] = [];
+  readonly activations: Activation[] = [];
+  /** Flags of the SDK that its code used, which replays have to know. */
+  readonly flags = new Set<number>();
   readonly timers = new Map<number, NodeJS.Timeout>();
   readonly children = new Map<number, Run>();
   readonly updates = new Map<string, Update>();
@@ -63,6 +76,8 @@ export class Run {
   taskFailure?: string;
   jobs: Job[] = [];
   isBusy = false;
+  /** The run that a reset began instead of this one. */
+  resetTo?: Run;
   workflow?: SandboxedWorkflow;
 
   constructor(
@@ -70,8 +85,9 @@ export class Run {
     readonly runId: string,
     makeAttempts: (run: Run) => Attempts,
   ) {
-    this.searchAttributes = { ...start.searchAttributes };
-    this.memo = { ...start.memo };
+    this.startMs = start.reset?.startMs ?? Date.now();
+    this.searchAttributes = { ...(start.reset ?? start).searchAttributes };
+    this.memo = { ...(start.reset ?? start).memo };
     this.attempts = makeAttempts(this);
   }
 
@@ -84,7 +100,12 @@ export class Run {
   }
 
   get firstRunId(): string {
-    return this.start.continuedFrom?.firstRunId ?? this.runId;
+    return (this.start.reset ?? this.start.continuedFrom)?.firstRunId ?? this.runId;
+  }
+
+  /** The run that began this history. */
+  get original(): Run {
+    return this.start.reset?.original ?? this;
   }
 
   get execution(): { workflowId: string; runId: string } {

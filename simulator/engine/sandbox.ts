@@ -26,5 +26,6 @@ export async function openSandbox(code: string, activities: readonly string[]): 
   const { globalHandlers } = require('@temporalio/worker/lib/workflow/vm-shared.js');
   // Stacks of all promises, for the query `__stack_trace`, cost more than the workflows.
   globalHandlers.installed = true;
-  return ReusableVMWorkflowCreator.create(parseWorkflowCode(code), 5_000, new Set(activities));
+  // Without a time limit, which costs a thread for each call into the sandbox.
+  return ReusableVMWorkflowCreator.create(parseWorkflowCode(code), undefined, new Set(activities));
 }

@@ -14,11 +14,13 @@ export class WorkflowCode {
 
   /** Gives jobs to a run's code; returns its commands, or why it failed. */
   async activate(run: Run, jobs: Job[], historyLength: number) {
-    run.workflow ??= await this.#createWorkflow(run);
+    // After a reset, the code first learns its history.
+    run.workflow ??= (await this.replay(run)).workflow;
     const atMs = Date.now();
     const done = await activate(run.workflow, { runId: run.runId, jobs, historyLength, timestamp: timestamp(atMs) });
     const commands = done.successful?.commands ?? [];
-    run.activations.push({ jobs, atMs, historyLength, commands: commands.map(nameOf) });
+    for (const flag of done.successful?.usedInternalFlags ?? []) run.original.flags.add(flag);
+    run.activations.push({ jobs, atMs, historyLength, given: commands, commands: commands.map(nameOf) });
     return { commands, failed: done.failed ? (done.failed.failure?.message ?? '') : undefined };
   }
 
@@ -31,7 +33,7 @@ export class WorkflowCode {
         ...{ searchAttributes: {}, typedSearchAttributes: new TypedSearchAttributes(), namespace: NAMESPACE, memo: {} },
         ...{
           firstExecutionRunId: run.firstRunId,
-          originalExecutionRunId: run.runId,
+          originalExecutionRunId: run.original.runId,
           attempt: 1,
           taskTimeoutMs: 10_000,
         },
@@ -43,7 +45,7 @@ export class WorkflowCode {
           unsafe: { now: () => Date.now(), isReplaying: false, isReplayingHistoryEvents: false },
         },
       },
-      randomnessSeed: [...Buffer.from(run.runId.replace(/-/g, ''), 'hex').subarray(8)],
+      randomnessSeed: [...Buffer.from(run.original.runId.replace(/-/g, ''), 'hex').subarray(8)],
       now: run.startMs,
       showStackTraceSources: false,
     });
@@ -73,8 +75,9 @@ export class WorkflowCode {
         .map((job) => (job.doUpdate ? { doUpdate: { ...job.doUpdate, runValidator: false } } : job));
       if (replayed.length === 0) continue;
       const isReplaying = true;
-      const about = { runId: run.runId, jobs: replayed, historyLength, isReplaying, timestamp: timestamp(atMs) };
-      const done = await activate(workflow, about);
+      const availableInternalFlags = [...run.original.flags];
+      const about = { runId: run.runId, jobs: replayed, historyLength, isReplaying, availableInternalFlags };
+      const done = await activate(workflow, { ...about, timestamp: timestamp(atMs) });
       if (String((done.successful?.commands ?? []).map(nameOf)) !== String(commands)) differs ??= n;
     }
     return { workflow, ...(differs !== undefined && { differs }) };
@@ -91,7 +94,9 @@ async function activate(workflow: SandboxedWorkflow, activation: object) {
 
 /** A command by its kind and the number or name that makes it one. */
 const nameOf = (command: proto.coresdk.workflow_commands.IWorkflowCommand): string => {
-  const [kind = '', value] = Object.entries(command).find(([name, one]) => one && name !== 'userMetadata') ?? [];
+  // A property of the decoded message, which its type lacks.
+  const kind = (command as { variant?: keyof typeof command }).variant;
+  const value = kind && command[kind];
   const { seq, activityType, workflowId, protocolInstanceId } = Object(value);
   return [kind, seq, activityType, workflowId, protocolInstanceId].filter((part) => part !== undefined).join(' ');
 };

@@ -7,7 +7,7 @@ const TOKEN = /\s*('(?:\\.|[^'\\])*'|[(),]|[<>]=?|=|\w+)\s*/y;
 
 /**
  * Returns whether a list query selects a row. It knows what the library writes: AND, OR, IN,
- * NOT IN, STARTS_WITH, IS NULL and comparisons, and throws for anything else.
+ * NOT IN, STARTS_WITH, IS (NOT) NULL and comparisons, and throws for anything else.
  */
 export function selects(query: string, row: Row): boolean {
   const tokens: string[] = [];
@@ -30,7 +30,10 @@ export function selects(query: string, row: Row): boolean {
   const comparison = (): boolean => {
     const found = row[take(/^[A-Za-z]\w*$/)] as Value | Date | undefined;
     const operator = take(/^(IN|NOT|IS|STARTS_WITH|[<>]=?|=)$/);
-    if (operator === 'IS') return take(/^NULL$/) !== '' && found === undefined;
+    if (operator === 'IS') {
+      const isNot = tokens[0] === 'NOT' && take(/^NOT$/) !== '';
+      return take(/^NULL$/) !== '' && (found === undefined) !== isNot;
+    }
     if (operator === 'NOT' && take(/^IN$/)) return !list().some((value) => value === found);
     if (operator === 'IN') return list().some((value) => value === found);
     const value = literal();
