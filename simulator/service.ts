@@ -24,7 +24,13 @@ export interface SimulatedService {
   transportOf(process: Process): Transport;
 }
 
-export function openService(engine: Engine, random: Random, options: SandboxOptions): SimulatedService {
+export function openService(
+  engine: Engine,
+  random: Random,
+  options: SandboxOptions,
+  executesTwice = false,
+): SimulatedService {
+  let isPlanted = executesTwice;
   const orders = spareTemporal(createSignalOrder(engine.client));
   const receipts = spareReceived(createSignalReceived(engine.client));
   const transitMs = () => random.between(5, 60);
@@ -45,9 +51,12 @@ export function openService(engine: Engine, random: Random, options: SandboxOpti
       // A process that is killed here has not sent; one that stands still sends when it goes on.
       await process.runs(process.thawed());
       const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-      const { answer, orderId, orderIds } = outside(() =>
-        double.service.serve({ path: url.pathname, headers: given, body }),
-      );
+      const serve = () => double.service.serve({ path: url.pathname, headers: given, body });
+      const { answer, orderId, orderIds } = outside(serve);
+      if (isPlanted && url.pathname.endsWith('/withdraw') && answer.status === 200) {
+        isPlanted = false;
+        outside(serve);
+      }
       const { fault, malformed } = answer;
       const status = isSilent(answer) ? 0 : answer.status;
       double.world.traffic.request({

@@ -42,11 +42,12 @@ export class World {
     readonly seed: number,
     readonly clock: Clock,
     sandbox: WorkflowSandbox,
+    executesTwice = false,
   ) {
     this.random = new Random(seed);
     this.engine = new Engine(sandbox, this.random, (line) => this.say(line));
     const settings = { ...underFire(String(seed)), visibilityLagMs: LAG_MS };
-    this.service = openService(this.engine, this.random, { seed: String(seed), settings });
+    this.service = openService(this.engine, this.random, { seed: String(seed), settings }, executesTwice);
     this.orders = new PaymentOrders(this.engine.client);
     const { apiKey, apiSecret } = this.service.double.world.options;
     const account = {
