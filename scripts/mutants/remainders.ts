@@ -3,6 +3,11 @@ import type { Mutant } from './mutant.js';
 const SIMULATED = 'test/workflows/compensation/simulated-ledger.property.test.ts';
 const GROUP = 'figures against a ledger that knows what truly happened';
 
+const everyOneKeeps = (combination: string): Mutant['test'] => ({
+  file: 'test/model/next-move.test.ts',
+  name: `of every state of a remainder that can be reached every one keeps every invariant: ${combination}`,
+});
+
 /** Mistakes about what is left of an order. */
 export const REMAINDER_MUTANTS: readonly Mutant[] = [
   {
@@ -54,5 +59,33 @@ export const REMAINDER_MUTANTS: readonly Mutant[] = [
       file: SIMULATED,
       name: `${GROUP} never say that more is left than the ledger has left, and the same where nothing is misstated`,
     },
+  },
+  {
+    name: 'what the first reading showed is paid, whatever the second one shows',
+    file: 'src/workflows/compensation/next-move.ts',
+    find: "  if (!areEqual(before.readings, assessment.readings)) return READINGS_DIFFER;\n  if (!stillOffers(assessment, choice.offer)) return { do: 'ask', why: 'the second reading no longer allows it' };\n",
+    replacement: '',
+    test: everyOneKeeps('readings that differ'),
+  },
+  {
+    name: 'a policy pays although a person holds the order',
+    file: 'src/workflows/compensation/next-move.ts',
+    find: "  if (facts.onlyByPerson && !choice.decided && !isShown) return { do: 'ask', why: facts.onlyByPerson };\n",
+    replacement: '',
+    test: everyOneKeeps('a cancellation and a hold'),
+  },
+  {
+    name: 'a follow-up that was chosen before the cancellation is sent after it',
+    file: 'src/workflows/compensation/next-move.ts',
+    find: "  if (cancelled && !choice.decided?.afterCancel) return { do: 'ask', why: CANCELLED_BEFORE_SEND };\n",
+    replacement: '',
+    test: everyOneKeeps('a cancellation and a hold'),
+  },
+  {
+    name: 'an old check of limits and balance lets a follow-up be sent',
+    file: 'src/workflows/compensation/next-move.ts',
+    find: "  if (check.isOld) return { do: 'read again', choice };\n",
+    replacement: '',
+    test: everyOneKeeps('checks that come late, fail or name another payer'),
   },
 ];

@@ -13,11 +13,11 @@ import {
   observed,
   openWorld,
   SENT_AGAIN,
-  type Step,
   stepsOf,
   type World,
   waitsForLater,
 } from './create-world.fixture.js';
+import { explore, type Step } from './explore.fixture.js';
 
 /** What is explored; each disturbance so often at most. */
 type Left = Record<Disturbance, number>;
@@ -134,17 +134,8 @@ function leadsBack(world: World, code: Code): boolean {
     return action.do === 'ask' ? action.about.kind : undefined;
   };
   const asked = kindOf(world);
-  const isBack = (step: Step) => step.event === SENT_AGAIN && kindOf(step.world) === asked;
+  const isBack = (step: Step<World>) => step.event === SENT_AGAIN && kindOf(step.world) === asked;
   return asked !== undefined && world.late === 'over' && stepsOf(world, code).some(isBack);
-}
-
-interface Explored {
-  states: number;
-  depth: number;
-  seconds: number;
-  /** The shortest sequence of events that breaks an invariant. */
-  broken?: { rule: string; events: string[] };
-  asked: Set<string>;
 }
 
 /** Where exploring ends: after so many states, or outside of what is looked at. */
@@ -166,65 +157,26 @@ const isBound = (world: World, code: Code, goesOn: boolean): boolean => {
   return action.do === 'ask' ? world.left.decision === 0 : action.do === 'attempt' && world.left.send === 0;
 };
 
-/** States from which nothing leads to an end, or to where exploring ends. */
-function stuck(before: ReadonlyMap<string, string[]>, ends: readonly string[]): string | undefined {
-  const reached = new Set(ends);
-  for (const key of reached) for (const from of before.get(key) ?? []) reached.add(from);
-  return [...before.keys()].find((key) => !reached.has(key));
-}
-
-/** Explores every reachable state breadth-first. */
-function explore(
-  left: Left,
-  code: Code,
-  { most, within = () => true, isPayout = true, goesOn = false }: Bounds,
-): Explored {
-  const startedAtMs = performance.now();
-  const paths = new Map<string, { from?: string; event: string }>();
+/** Explores every reachable state. `asked`: what a person is asked although another order was accepted later. */
+function exploreCreate(name: string, left: Left, code: Code, { isPayout = true, goesOn = false, ...bounds }: Bounds) {
   const asked = new Set<string>();
-  let level = [true, false].map((witness) => {
-    const world = openWorld(left, witness, isPayout);
-    return { key: keyOf(world), world };
+  const starts = [true, false].map((witness) => ({
+    event: witness ? 'an order is known' : 'none is known',
+    world: openWorld(left, witness, isPayout),
+  }));
+  const explored = explore<World>(name, {
+    ...bounds,
+    starts,
+    keyOf,
+    stepsOf: (world) => stepsOf(world, code),
+    wrong: (world, before) => INVARIANTS.map((invariant) => invariant(world, before, code)).find((words) => words),
+    isBound: (world) => isBound(world, code, goesOn),
+    see: (world) => {
+      const about = askedNow(world, code);
+      if (about) asked.add(about);
+    },
   });
-  for (const { key, world } of level) paths.set(key, { event: world.witness ? 'an order is known' : 'none is known' });
-  const wordsTo = (key: string | undefined): string[] => {
-    const path = key === undefined ? undefined : paths.get(key);
-    return path ? [...wordsTo(path.from), path.event] : [];
-  };
-  const before = new Map<string, string[]>(level.map(({ key }) => [key, []]));
-  const ends: string[] = [];
-  let depth = 0;
-  let broken: Explored['broken'];
-  const follow = (from: string, state: World): typeof level => {
-    const about = askedNow(state, code);
-    if (about) asked.add(about);
-    if (isBound(state, code, goesOn)) ends.push(from);
-    return stepsOf(state, code).flatMap(({ event, world }) => {
-      const key = keyOf(world);
-      if (!within(world)) {
-        ends.push(from);
-        return [];
-      }
-      const froms = before.get(key);
-      if (froms) froms.push(from);
-      else before.set(key, [from]);
-      if (paths.has(key)) return [];
-      paths.set(key, { from, event });
-      const rule = INVARIANTS.map((invariant) => invariant(world, state, code)).find((words) => words);
-      if (rule) broken ??= { rule, events: wordsTo(key) };
-      return [{ key, world }];
-    });
-  };
-  while (level.length > 0 && paths.size < most && !broken) {
-    level = level.flatMap(({ key, world }) => (broken ? [] : follow(key, world)));
-    depth += 1;
-  }
-  if (!broken) {
-    const key = stuck(before, [...ends, ...level.map((one) => one.key)]);
-    if (key !== undefined) broken = { rule: 'nothing leads to an end', events: wordsTo(key) };
-  }
-  const seconds = (performance.now() - startedAtMs) / 1_000;
-  return { states: paths.size, depth, seconds, asked, ...(broken && { broken }) };
+  return { ...explored, asked };
 }
 
 /** What a person is asked although another order was accepted later; undefined where that answers itself. */
@@ -234,11 +186,6 @@ function askedNow(world: World, code: Code): string | undefined {
   const isAccepted = world.laterMs !== undefined && world.laterMs > (world.sends[0]?.atMs ?? 0);
   return action.do === 'ask' && isAccepted && !waitsForLater(action) ? action.about.kind : undefined;
 }
-
-const tell = (name: string, { states, depth, seconds, broken }: Explored): void => {
-  const found = broken ? `\n  ${broken.rule}: ${broken.events.join(' → ')}` : ', no invariant broken';
-  process.stderr.write(`${name}: ${states} states, depth ${depth}, ${seconds.toFixed(1)} s${found}\n`);
-};
 
 /** `MODEL_BOUNDS=large npx vitest run test/model/create-model.test.ts` explores some ten times as many states, for minutes. */
 const IS_LARGE = process.env.MODEL_BOUNDS === 'large';
@@ -297,19 +244,20 @@ describe('of every state that can be reached', () => {
     'every one keeps every invariant: %s',
     { timeout: 600_000 },
     (name, { isPayout, ...left }) => {
-      const explored = explore({ ...NONE, ...left }, CODE, { isPayout, most: IS_LARGE ? 3_000_000 : 100_000 });
-      tell(name, explored);
+      const explored = exploreCreate(name, { ...NONE, ...left }, CODE, {
+        isPayout,
+        most: IS_LARGE ? 3_000_000 : 100_000,
+      });
       expect(explored.broken).toBeUndefined();
       expect(explored.states).toBeGreaterThan(1_000);
     },
   );
 
   test('none asks a person after one uncertain create, once another order was accepted later', () => {
-    const explored = explore({ ...NONE, accept: 3 }, CODE, {
+    const explored = exploreCreate('nothing but an uncertain create', { ...NONE, accept: 3 }, CODE, {
       most: 100_000,
       within: (world) => world.sends.length <= 1,
     });
-    tell('nothing but an uncertain create', explored);
     expect(explored.broken).toBeUndefined();
     expect([...explored.asked]).toEqual([]);
   });
@@ -326,8 +274,7 @@ describe('an order that waits for a later one', () => {
     ['a canary counts for it', { canary: Number.POSITIVE_INFINITY }, COUNTING],
     ['creates fail again and again', { accept: Number.POSITIVE_INFINITY, outage: 2, send: 3 }, CODE],
   ])('goes on by itself while the service is well and %s', (name, first, code) => {
-    const explored = explore({ ...NONE, ...doubts, ...first }, code, { most: 100_000, goesOn: true });
-    tell(name, explored);
+    const explored = exploreCreate(name, { ...NONE, ...doubts, ...first }, code, { most: 100_000, goesOn: true });
     expect(explored.broken).toBeUndefined();
     expect(explored.states).toBeGreaterThan(500);
   });
@@ -341,8 +288,12 @@ describe('an order that waits for a later one', () => {
       { key: 1 },
       { form: 1 },
     ]) {
-      const explored = explore({ ...NONE, accept: 0, canary: 2, decision: 1, ...left }, COUNTING, { most: 100_000 });
-      tell(`a canary that counts, ${Object.keys(left)}`, explored);
+      const explored = exploreCreate(
+        `a canary that counts, ${Object.keys(left)}`,
+        { ...NONE, accept: 0, canary: 2, decision: 1, ...left },
+        COUNTING,
+        { most: 100_000 },
+      );
       expect(explored.broken).toBeUndefined();
     }
   });
@@ -475,8 +426,7 @@ const PLANTED: readonly Planted[] = [
 
 describe('a mistake that is planted is found', () => {
   test.each(PLANTED)('$name', { timeout: 120_000 }, ({ name, code, left, isPayout }) => {
-    const explored = explore({ ...NONE, ...left }, { ...CODE, ...code }, { most: 100_000, isPayout });
-    tell(name, explored);
+    const explored = exploreCreate(name, { ...NONE, ...left }, { ...CODE, ...code }, { most: 100_000, isPayout });
     expect(explored.broken).toBeDefined();
   });
 });

@@ -10,6 +10,9 @@ import {
 } from '../../src/workflows/create/facts.js';
 import { type Action, nextAction } from '../../src/workflows/create/next-action.js';
 import { decisionsOf } from '../../src/workflows/order/decision.js';
+import type { Step as Happened } from './explore.fixture.js';
+
+type Step = Happened<World>;
 
 /*
  * An order, the service and Temporal, as far as they matter for a create. Time is counted in tenths of the settle window. The
@@ -119,12 +122,6 @@ export type Disturbance =
   | 'stop'
   | 'hold'
   | 'rounds';
-
-/** One thing that happens, in words, and what the world is after it. */
-export interface Step {
-  event: string;
-  world: World;
-}
 
 /** What is checked; a mutant replaces one of them. */
 export interface Code {

@@ -50,11 +50,37 @@ export interface Assessment {
 /** Reads the order and its follow-ups and computes what is left. `limited`: the caller ends it. */
 export async function assess(run: OrderRun, sent: Sent[], before?: Assessment, limited = false): Promise<Assessment> {
   const { order_id: of } = run.request;
-  const known = sent.flatMap(({ request, end }) => (end.kind === 'none' ? [] : [request.order_id]));
   const ended = sent.flatMap(({ request, end }) => (end.kind === 'none' ? [request.order_id] : []));
-  const followUps = isFollowUp(run) ? undefined : { of, known, ...(ended.length > 0 && { ended }) };
+  const followUps = isFollowUp(run) ? undefined : { of, known: knownOf(sent), ...(ended.length > 0 && { ended }) };
   const reading = await readOutcome(run, orderIdOf(run), run.order?.order_uuid ?? '', limited, followUps);
+  const followed: Followed[] = [];
+  for (const one of sent) {
+    const { end, request } = one;
+    if (end.kind !== 'final') continue;
+    followed.push({ one, reading: await readOutcome(run, request.order_id, end.order.order_uuid, limited) });
+  }
+  return assessed(run, reading, followed, sent, before);
+}
+
+/** A follow-up that ended with an order, and what the service shows of it. */
+interface Followed {
+  one: Sent;
+  reading: OutcomeReading;
+}
+
+const knownOf = (sent: readonly Sent[]): string[] =>
+  sent.flatMap(({ request, end }) => (end.kind === 'none' ? [] : [request.order_id]));
+
+/** Computes what is left by readings of the order and its follow-ups. */
+export function assessed(
+  run: Pick<OrderRun, 'type' | 'request' | 'input' | 'payers' | 'finalOrder' | 'facts'>,
+  reading: OutcomeReading,
+  followed: readonly Followed[],
+  sent: Sent[],
+  before?: Assessment,
+): Assessment {
   const { type, request, payers } = run;
+  const { order_id: of } = request;
   const c: Case = { ...reading, type, request, payers: payers?.first, laterPayers: payers?.later };
   const { acceptedDifferences = [] } = foundAs(run) ?? {};
   const left = figures(c);
@@ -69,24 +95,25 @@ export async function assess(run: OrderRun, sent: Sent[], before?: Assessment, l
     ...(amountIsUnknown(run, reading.order) ? ['the run was recovered: the amount asked for is not known'] : []),
     ...failedChecks(c, left),
   ];
-  const followed = await readSent(run, c, openFunds(c, left), sent, limited);
-  const certain = doubts.length === 0 && followed.sentDoubts.length === 0;
-  const possible = certain ? offersOf(c, followed.funds, row, run.input.revertTo) : [];
-  const lost = lostFollowUps(reading, known, before?.lost);
+  const { funds, sentDoubts } = fundsLeft(c, openFunds(c, left), followed, sent);
+  const certain = doubts.length === 0 && sentDoubts.length === 0;
+  const possible = certain ? offersOf(c, funds, row, run.input.revertTo) : [];
+  const lost = lostFollowUps(reading, knownOf(sent), before?.lost);
   // Lost follow-ups are adopted in their order: without the next one, money would be paid twice.
   const next = followUpOrderId(of, sent.length + 1);
   const canTakeUp = possible.length > 0 && lost.some(({ user_order_id }) => user_order_id === next);
   const lostDoubts = canTakeUp ? [] : lostInWords(lost);
   return {
-    ...followed,
     nothingLeft: row.nothingLeft === true && shownDoubts.length === 0,
-    readings: [reading, ...followed.readings],
+    readings: [reading, ...followed.map((one) => one.reading)],
     case: c,
     left,
     row,
     policy: run.input.compensation ?? row.byDefault,
     doubts: [...doubts, ...lostDoubts],
     sent,
+    sentDoubts,
+    funds,
     offers: lostDoubts.length > 0 ? [] : possible,
     lost,
   };
@@ -142,31 +169,29 @@ const unreadBeside = (of: string): string =>
   `repeated: look for ${followUpOrderId(of, 1)} and the next ones at the service`;
 
 /** A recovered payout has no request, and either expected amount may be the requested one. */
-const amountIsUnknown = ({ type, input }: OrderRun, order: Order): boolean =>
+const amountIsUnknown = ({ type, input }: Pick<OrderRun, 'type' | 'input'>, order: Order): boolean =>
   input.recovered !== undefined &&
   factsOf(type).paysOut &&
   !factsOf(type).exchanges &&
   !sameAmount(order.expected_amount_from, order.expected_amount_to);
 
-/** Reads what follow-ups moved. One with doubts stays out of the remaining funds. */
-async function readSent(run: OrderRun, c: Case, opened: Funds, sent: Sent[], limited: boolean) {
-  const readings: OutcomeReading[] = [];
-  const sentDoubts: string[] = [];
+/** Computes what follow-ups moved. One with doubts stays out of the remaining funds. */
+function fundsLeft(c: Case, opened: Funds, followed: readonly Followed[], sent: readonly Sent[]) {
+  const sentDoubts = sent.flatMap(({ request, end }) =>
+    end.kind === 'unknown' ? [`it is unknown what ${request.order_id} moved`] : [],
+  );
   let funds = opened;
-  for (const { move, type, request, payers, end } of sent) {
-    const id = request.order_id;
-    if (end.kind === 'unknown') sentDoubts.push(`it is unknown what ${id} moved`);
-    if (end.kind !== 'final') continue;
-    const reading = await readOutcome(run, id, end.order.order_uuid, limited);
-    readings.push(reading);
+  for (const { one, reading } of followed) {
+    const { move, type, request, payers, end } = one;
     const followUp: Case = { ...reading, type, request, payers };
     const left = figures(followUp);
-    const found = followUpDoubts(followUp, left, readingDoubts(end.order, reading, run.request.order_id));
-    sentDoubts.push(...found.map((doubt) => `${id}: ${doubt}`));
+    const final = end.kind === 'final' ? end.order : undefined;
+    const found = followUpDoubts(followUp, left, readingDoubts(final, reading, c.request.order_id));
+    sentDoubts.push(...found.map((doubt) => `${request.order_id}: ${doubt}`));
     if (found.length === 0)
       funds = afterFollowUp(c, funds, { move, amount: request.amount ?? '0', case: followUp, left });
   }
-  return { readings, sentDoubts, funds };
+  return { sentDoubts, funds };
 }
 
 function followUpDoubts(followUp: Case, left: Figures, shownDoubts: string[]): string[] {
