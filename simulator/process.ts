@@ -1,6 +1,6 @@
 const NEVER = new Promise<never>(() => undefined);
 
-/** Thrown nowhere: whoever is killed waits for ever. */
+/** A process of the product: whoever is killed waits for ever, and whoever is frozen goes on later. */
 export class Process {
   isAlive = true;
   #frozen?: { until: Promise<void>; thaw: () => void };

@@ -1,5 +1,11 @@
-import type { ActivityDeps } from '../src/activities/index.js';
-import { accountAtCreate, confirmAttempt, createActivities, PolicyDesk, readStop } from '../src/activities/index.js';
+import {
+  type ActivityDeps,
+  accountAtCreate,
+  confirmAttempt,
+  createActivities,
+  PolicyDesk,
+  readStop,
+} from '../src/activities/index.js';
 import type { WorkerConfig } from '../src/config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../src/contract/names.js';
 import { openAccounts } from '../src/worker/accounts.js';
@@ -22,7 +28,7 @@ export async function startWorker(
   });
   const perAccount = [...config.accounts.keys()].flatMap((one) => [createTaskQueue(one), lookupTaskQueue(one)]);
   engine.hosts.push({
-    ...{ name, identity: name, queues: new Set([ORDERS_TASK_QUEUE, ...perAccount]) },
+    ...{ identity: name, queues: new Set([ORDERS_TASK_QUEUE, ...perAccount]) },
     activities: activities as never,
     get isAlive() {
       return process.isAlive;

@@ -68,7 +68,7 @@ export class World {
     this.workers.push(await startWorker(this.engine, this.service, this.#config, about));
   }
 
-  /** Starts an order and says so. A lost answer is repeated, as callers do. */
+  /** Starts an order and says so. */
   async start({ orderId, type, input }: PlannedOrder): Promise<void> {
     this.say(`${orderId} starts: ${type}`);
     await this.orders.start(type, input);

@@ -1,5 +1,4 @@
 import proto from '@temporalio/proto';
-import type { MockActivityEnvironment } from '@temporalio/testing';
 import type { Run } from './run.js';
 import { type Failure, type Payload, timestamp } from './wire.js';
 
@@ -7,7 +6,6 @@ type Scheduled = proto.coresdk.workflow_commands.IScheduleActivity;
 
 /** A worker process, as the engine sees it. */
 export interface Host {
-  readonly name: string;
   readonly queues: ReadonlySet<string>;
   readonly activities: Readonly<Record<string, (...args: never[]) => Promise<unknown>>>;
   readonly identity: string;
@@ -29,8 +27,9 @@ export interface Activity {
   startedMs?: number;
   /** Where the attempt under way runs. */
   host?: Host;
-  environment?: MockActivityEnvironment;
   heartbeat?: Payload[];
+  /** When the attempt under way began or last sent a heartbeat, if it has to. */
+  beatMs?: number;
   cancelRequested?: boolean;
   paused?: boolean;
   lastFailure?: Failure;

@@ -52,16 +52,13 @@ export class Attempts {
     const { scheduledEventId, command } = activity;
     activity.cancelRequested = true;
     if (command.cancellationType === Cancelling.ABANDON) {
-      this.#end(activity, this.#cancelled(activity), false);
+      this.#end(activity, this.#cancelled(activity));
       return;
     }
     this.run.record('EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED', { scheduledEventId });
-    if (!activity.host) {
-      this.run.record('EVENT_TYPE_ACTIVITY_TASK_CANCELED', { scheduledEventId });
-      this.#end(activity, this.#cancelled(activity));
-    } else if (command.cancellationType === Cancelling.TRY_CANCEL) {
-      this.#end(activity, this.#cancelled(activity), false);
-    }
+    if (!activity.host) this.run.record('EVENT_TYPE_ACTIVITY_TASK_CANCELED', { scheduledEventId });
+    else if (command.cancellationType !== Cancelling.TRY_CANCEL) return;
+    this.#end(activity, this.#cancelled(activity));
   }
 
   /** Stores a heartbeat; tells whether the attempt is still wanted. Undefined: it is over. */
@@ -73,9 +70,8 @@ export class Attempts {
   }
 
   /** Ends the attempt under way by its id, as anyone may who reaches the server. */
-  answer(activity: Activity, answer: { result?: Payload; failure?: Failure; cancelled?: boolean }): void {
+  answer(activity: Activity, answer: { result?: Payload; failure?: Failure }): void {
     if (answer.failure) this.#fail(activity, answer.failure);
-    else if (answer.cancelled) this.#confirmCancel(activity);
     else this.#complete(activity, answer.result);
   }
 
@@ -97,7 +93,7 @@ export class Attempts {
     this.open.clear();
   }
 
-  /** Attempts of a host that was killed: the server finds out by their time-outs only. */
+  /** Offers the next attempt after a time. That the one before died with its host, only its time-out tells. */
   #enqueue(activity: Activity, delayMs: number): void {
     activity.host = undefined;
     activity.attempt += 1;
@@ -128,7 +124,6 @@ export class Attempts {
     });
     this.#watchHeartbeat(activity);
     const environment = this.#environment(activity, host);
-    activity.environment = environment;
     const isCurrent = () => !activity.isOver && activity.attempt === attempt && activity.host === host && host.isAlive;
     const run = host.activities[activity.type] as ((...args: unknown[]) => Promise<unknown>) | undefined;
     try {
@@ -262,9 +257,8 @@ export class Attempts {
   }
 
   /** Tells the run. An attempt that it gave up may go on: nobody hears its answer. */
-  #end(activity: Activity, result: Resolution, isOver = true): void {
-    if (isOver) this.#forget(activity);
-    else activity.isOver = true;
+  #end(activity: Activity, result: Resolution): void {
+    this.#forget(activity);
     this.open.delete(activity.seq);
     this.engine.tell(this.run, { resolveActivity: { seq: activity.seq, result } });
   }
@@ -279,10 +273,10 @@ export class Attempts {
     if (limitMs === undefined) return;
     const { attempt } = activity;
     const beatMs = Date.now();
-    Object.assign(activity, { beatMs });
+    activity.beatMs = beatMs;
     this.#limit(activity, limitMs, () => {
-      const isLast = (activity as { beatMs?: number }).beatMs === beatMs;
-      if (isLast && activity.attempt === attempt && activity.host) this.#timeOut(activity, 'HEARTBEAT');
+      if (activity.beatMs === beatMs && activity.attempt === attempt && activity.host)
+        this.#timeOut(activity, 'HEARTBEAT');
     });
   }
 
