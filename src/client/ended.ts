@@ -1,6 +1,6 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import * as z from 'zod';
-import { quoted } from '../contract/names.js';
+import { quotedTime } from '../contract/names.js';
 import { OPEN_STATUSES } from '../contract/service-objects.js';
 import { checkedBy } from '../validation/field-errors.js';
 import type { WaitOptions } from './bounded.js';
@@ -51,11 +51,11 @@ export async function endedOrders(
     if (!decoded) throw badCursor('after');
     at = decoded;
   }
-  const since = (ms?: number) => (ms === undefined ? list : `${list} AND CloseTime >= ${timeOf(ms)}`);
+  const since = (ms?: number) => (ms === undefined ? list : `${list} AND CloseTime >= ${quotedTime(ms)}`);
   if (at.total !== undefined && at.start !== undefined && !at.page) {
     const all = await client.workflow.count(since(at.from));
     if (all.count === at.total) return { orders: [], cursor: cursorOf(encodePosition(at), list) };
-    const before = await client.workflow.count(`${since(at.from)} AND CloseTime < ${timeOf(at.start)}`);
+    const before = await client.workflow.count(`${since(at.from)} AND CloseTime < ${quotedTime(at.start)}`);
     if (before.count !== expectedCount(at)) at = widened(at);
   }
   for (;;) {
@@ -73,8 +73,6 @@ export async function endedOrders(
     at = next;
   }
 }
-
-const timeOf = (ms: number): string => quoted(new Date(ms).toISOString());
 
 /** Returns an end. A workflow that broke keeps the status of an open order. */
 function endOf(entry: OrderListEntry | undefined): EndedOrders['orders'][number] | undefined {

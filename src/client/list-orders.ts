@@ -8,6 +8,7 @@ import {
   ORDER_AFTER_END_WORKFLOW,
   parseAfterEndWorkflowId,
   quoted,
+  quotedTime,
   RECEIVED_DEPOSIT_WORKFLOW,
   searchAttribute,
 } from '../contract/names.js';
@@ -38,7 +39,7 @@ const IS_NOT_TERMINATED = `ExecutionStatus NOT IN (${terminatedStatuses})`;
 const SEEN_AFTER_MS = 48 * 3_600_000;
 
 /** Returns when a workflow whose attention counts as seen ended at the latest, as a literal. */
-export const seenUntil = (nowMs = Date.now()): string => quoted(new Date(nowMs - SEEN_AFTER_MS).toISOString());
+export const seenUntil = (nowMs = Date.now()): string => quotedTime(nowMs - SEEN_AFTER_MS);
 
 const isSeen = ({ closeTime }: RunInfo): boolean =>
   closeTime !== undefined && Date.now() - closeTime.getTime() > SEEN_AFTER_MS;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
-import { quoted, RECONCILE_WORKFLOW } from '../contract/names.js';
+import { quoted, quotedTime, RECONCILE_WORKFLOW } from '../contract/names.js';
 import { GRPC, grpcStatus } from '../temporal.js';
 import type { WaitOptions } from './bounded.js';
 import { InvalidInputError } from './errors.js';
@@ -97,7 +97,7 @@ export async function supersededRuns(
   if (closed.length === 0) return new Set();
   const ids = [...new Set(closed.map(({ workflowId }) => workflowId))].slice(0, MOST_IDS);
   const oldest = new Date(Math.min(...closed.map(({ startTime }) => startTime.getTime())));
-  const query = [`WorkflowId IN (${ids.map(quoted).join(', ')})`, `StartTime >= ${quoted(oldest.toISOString())}`].join(
+  const query = [`WorkflowId IN (${ids.map(quoted).join(', ')})`, `StartTime >= ${quotedTime(oldest.getTime())}`].join(
     ' AND ',
   );
   const newest = new Map<string, number>();

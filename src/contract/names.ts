@@ -230,6 +230,9 @@ export const quoted = (text: string): string =>
     .replaceAll('\\', '\\\\')
     .replaceAll("'", "\\'")}'`;
 
+/** Returns a time (ms since the epoch) as a literal of a list query. */
+export const quotedTime = (ms: number): string => quoted(new Date(ms).toISOString());
+
 /** Returns the term for runs that ended after a time. Servers before 1.32 say so of open ones, too. */
 export const endedAfterTerm = (ms: number): string =>
-  `ExecutionStatus NOT IN ('Running') AND CloseTime > ${quoted(new Date(ms).toISOString())}`;
+  `ExecutionStatus NOT IN ('Running') AND CloseTime > ${quotedTime(ms)}`;

@@ -13,6 +13,7 @@ import {
   isFormOfId,
   ORDERS_TASK_QUEUE,
   quoted,
+  quotedTime,
   searchAttribute,
 } from '../../contract/names.js';
 import { type Pace, windowOf } from '../../contract/order/activities.js';
@@ -136,7 +137,7 @@ async function learnAccepted(client: Client, account: Account, waiting: Waiting,
   const provesFromMs = fromMs + LATER_BY * windowMs;
   const query = [
     `${searchAttribute.account.name} = ${quoted(account.name)} AND WorkflowType IN (${types.join(', ')})`,
-    `StartTime < ${quoted(new Date(Date.now() - YOUNGEST * windowMs).toISOString())}`,
+    `StartTime < ${quotedTime(Date.now() - YOUNGEST * windowMs)}`,
     `${searchAttribute.orderStatus.name} NOT IN ('uncertain', 'parked', 'short', 'none', 'unresolved')`,
   ].join(' AND ');
   // The one that went first may have been started long ago. Open orders would fill a list of both.

@@ -6,6 +6,7 @@ import {
   orderWorkflowId,
   parseAfterEndWorkflowId,
   quoted,
+  quotedTime,
   searchAttribute,
 } from '../../contract/names.js';
 import type { OrderState } from '../../contract/order/messages.js';
@@ -58,11 +59,10 @@ export class OurOrders {
    */
   static async read(client: Client, { account, fromMs, toMs }: BookPeriod, wait?: WaitOptions): Promise<OurOrders> {
     const ours = new OurOrders(client, account, wait);
-    const time = (ms: number) => quoted(new Date(ms).toISOString());
-    const since = `(ExecutionStatus = 'Running' OR CloseTime >= ${time(fromMs - ZONE_SLACK_MS)})`;
+    const since = `(ExecutionStatus = 'Running' OR CloseTime >= ${quotedTime(fromMs - ZONE_SLACK_MS)})`;
     const of = (prefix: string) =>
       `(WorkflowId STARTS_WITH ${quoted(`${prefix}order:${account}:`)} OR WorkflowId STARTS_WITH ${quoted(`${prefix}received:${account}:`)})`;
-    const query = `${of('')} AND ${since} AND StartTime < ${time(toMs + 2 * ZONE_SLACK_MS)}`;
+    const query = `${of('')} AND ${since} AND StartTime < ${quotedTime(toMs + 2 * ZONE_SLACK_MS)}`;
     for await (const info of allRuns(client, query, wait)) ours.#take(toEntry(info));
     // A run that asked nobody has no status.
     const changes = `${of('after-end:')} AND ${since} AND ${searchAttribute.orderStatus.name} IS NOT NULL`;
