@@ -4,6 +4,12 @@ import { type Failure, type Payload, timestamp } from './wire.js';
 
 type Scheduled = proto.coresdk.workflow_commands.IScheduleActivity;
 
+/** What may be changed of an open activity. */
+export type Options = proto.temporal.api.activity.v1.IActivityOptions;
+
+/** The limits of an activity, by the server's names. */
+export type TimedOut = 'START_TO_CLOSE' | 'HEARTBEAT' | 'SCHEDULE_TO_START' | 'SCHEDULE_TO_CLOSE';
+
 /** A worker process, as the engine sees it. */
 export interface Host {
   readonly queues: ReadonlySet<string>;
@@ -32,6 +38,8 @@ export interface Activity {
   beatMs?: number;
   cancelRequested?: boolean;
   paused?: boolean;
+  /** The limit that it missed while it was paused. */
+  overdue?: TimedOut | undefined;
   lastFailure?: Failure;
   timers: Set<NodeJS.Timeout>;
   isOver?: boolean;
@@ -59,11 +67,14 @@ export class Tokens {
 }
 
 /** An open activity as a description of its run shows it. */
-export function pendingOf({ id, type, attempt, startedMs, scheduledMs, host, paused, lastFailure }: Activity) {
+export function pendingOf(activity: Activity) {
+  const { id, type, attempt, startedMs, scheduledMs, host, paused, lastFailure, queue } = activity;
+  const { startToCloseTimeout, heartbeatTimeout, retryPolicy } = activity.command;
   const { PendingActivityState: State } = proto.temporal.api.enums.v1;
   const state = host ? State.PENDING_ACTIVITY_STATE_STARTED : State.PENDING_ACTIVITY_STATE_SCHEDULED;
   return {
     ...{ activityId: id, activityType: { name: type }, attempt, state, paused: paused ?? false, lastFailure },
+    activityOptions: { taskQueue: { name: queue }, startToCloseTimeout, heartbeatTimeout, retryPolicy },
     scheduledTime: timestamp(scheduledMs),
     ...(startedMs !== undefined && { lastStartedTime: timestamp(startedMs) }),
   };

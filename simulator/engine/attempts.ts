@@ -5,7 +5,7 @@ import proto from '@temporalio/proto';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { isCancellation } from '@temporalio/workflow';
 import { outside } from '../outside.js';
-import type { Activity, Host } from './activity.js';
+import type { Activity, Host, Options, TimedOut } from './activity.js';
 import type { Engine } from './engine.js';
 import type { Run } from './run.js';
 import { cancelledFailure, decode, durationMs, encode, type Failure, type Payload } from './wire.js';
@@ -79,12 +79,24 @@ export class Attempts {
     activity.paused = true;
   }
 
+  /** What ended in time only now is told: while it is paused, no activity times out. */
   unpause(activity: Activity, reset: { attempts?: boolean; heartbeat?: boolean }): void {
     if (!activity.paused) return;
     activity.paused = false;
-    if (reset.attempts) activity.attempt = 0;
+    if (reset.attempts) activity.attempt = 1;
     if (reset.heartbeat) activity.heartbeat = undefined;
-    if (!activity.host) this.#enqueue(activity, this.engine.lag());
+    const { overdue } = activity;
+    activity.overdue = undefined;
+    if (overdue) this.#timeOut(activity, overdue);
+    else if (!activity.host) this.#later(activity, this.engine.lag(), () => this.#offer(activity));
+  }
+
+  /** Gives an activity other limits and tries; an attempt under way has the new limit, from its start. */
+  change(activity: Activity, { startToCloseTimeout, retryPolicy }: Options): void {
+    if (startToCloseTimeout) activity.command = { ...activity.command, startToCloseTimeout };
+    if (retryPolicy)
+      activity.command = { ...activity.command, retryPolicy: { ...activity.command.retryPolicy, ...retryPolicy } };
+    if (activity.host) this.#watchClose(activity);
   }
 
   /** The run is over: nobody waits for its activities any more. */
@@ -116,22 +128,22 @@ export class Attempts {
   }
 
   async #start(activity: Activity, host: Host): Promise<void> {
-    const { attempt, command } = activity;
+    const { attempt } = activity;
     activity.host = host;
     activity.startedMs = Date.now();
-    this.#limit(activity, durationMs(command.startToCloseTimeout), () => {
-      if (activity.attempt === attempt) this.#timeOut(activity, 'START_TO_CLOSE');
-    });
+    this.#watchClose(activity);
     this.#watchHeartbeat(activity);
     const environment = this.#environment(activity, host);
-    const isCurrent = () => !activity.isOver && activity.attempt === attempt && activity.host === host && host.isAlive;
+    const { startedMs } = activity;
+    const isCurrent = () =>
+      !activity.isOver && activity.attempt === attempt && activity.startedMs === startedMs && activity.host === host;
     const run = host.activities[activity.type] as ((...args: unknown[]) => Promise<unknown>) | undefined;
     try {
       if (!run) throw new Error(`no activity ${activity.type}`);
       const value = await environment.run(run, ...activity.input.map(decode));
-      if (isCurrent()) this.#complete(activity, encode(value));
+      if (isCurrent() && host.isAlive) this.#complete(activity, encode(value));
     } catch (error) {
-      if (!isCurrent()) return;
+      if (!isCurrent() || !host.isAlive) return;
       if (isCancellation(error) && activity.cancelRequested) {
         this.#confirmCancel(activity);
         return;
@@ -208,13 +220,17 @@ export class Attempts {
     this.#end(activity, { failed: { failure: this.#wrapped(activity, failure, startedEventId, retryState) } });
   }
 
-  #timeOut(activity: Activity, kind: 'START_TO_CLOSE' | 'HEARTBEAT' | 'SCHEDULE_TO_START' | 'SCHEDULE_TO_CLOSE'): void {
+  #timeOut(activity: Activity, kind: TimedOut): void {
     if (activity.isOver) return;
+    if (activity.paused) {
+      activity.overdue = kind;
+      return;
+    }
     const lastHeartbeatDetails = activity.heartbeat && { payloads: activity.heartbeat };
     const timeoutFailureInfo = { timeoutType: TimeoutType[`TIMEOUT_TYPE_${kind}`], lastHeartbeatDetails };
     const failure: Failure = { message: `activity ${kind} timeout`, source: 'Server', timeoutFailureInfo };
     const mayRetry = kind === 'START_TO_CLOSE' || kind === 'HEARTBEAT';
-    const waitMs = mayRetry && !activity.paused ? this.#retryAfterMs(activity) : undefined;
+    const waitMs = mayRetry ? this.#retryAfterMs(activity) : undefined;
     activity.lastFailure = failure;
     if (waitMs !== undefined && !activity.cancelRequested) {
       this.#enqueue(activity, waitMs);
@@ -268,14 +284,24 @@ export class Attempts {
     for (const timer of activity.timers) clearTimeout(timer);
   }
 
+  #watchClose(activity: Activity): void {
+    const { startedMs = 0 } = activity;
+    const limitMs = () => durationMs(activity.command.startToCloseTimeout);
+    const ms = limitMs();
+    this.#limit(activity, ms && Math.max(0, startedMs + ms - Date.now()), () => {
+      if (activity.host && activity.startedMs === startedMs && limitMs() === ms)
+        this.#timeOut(activity, 'START_TO_CLOSE');
+    });
+  }
+
   #watchHeartbeat(activity: Activity): void {
     const limitMs = durationMs(activity.command.heartbeatTimeout);
     if (limitMs === undefined) return;
-    const { attempt } = activity;
+    const { startedMs } = activity;
     const beatMs = Date.now();
     activity.beatMs = beatMs;
     this.#limit(activity, limitMs, () => {
-      if (activity.beatMs === beatMs && activity.attempt === attempt && activity.host)
+      if (activity.beatMs === beatMs && activity.startedMs === startedMs && activity.host)
         this.#timeOut(activity, 'HEARTBEAT');
     });
   }

@@ -62,7 +62,11 @@ export const calls = (engine: Engine) => ({
     const run = reset(engine, engine.runOf(workflowExecution ?? {}), Number(workflowTaskFinishEventId));
     return { runId: run.runId };
   },
-  updateActivityOptions: () => ({}),
+  updateActivityOptions: ({ execution, id, activityOptions }: Of<'UpdateActivityOptionsRequest'>) => {
+    const { run, activity } = activityBy(engine, execution, id);
+    run.attempts.change(activity, activityOptions ?? {});
+    return {};
+  },
   queryWorkflow: async ({ execution, query }: Of<'QueryWorkflowRequest'>) => {
     const run = engine.runOf(execution ?? {});
     await taken(engine, run);
