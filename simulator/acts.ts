@@ -1,5 +1,5 @@
 import { outside, SPELLS } from '../chaos/faults.js';
-import { planOrders } from '../chaos/inputs.js';
+import { type PlannedOrder, planOrders } from '../chaos/inputs.js';
 import { Interference } from '../chaos/interference.js';
 import { decideParked, type OperatorReport } from '../chaos/operator.js';
 import type { World } from './world.js';
@@ -18,15 +18,19 @@ const END_MS = 72 * 60 * MINUTE_MS;
 export async function live(world: World, count: number): Promise<OperatorReport> {
   const { random, clock } = world;
   const report: OperatorReport = { parks: new Map(), decisions: new Map(), choices: [] };
-  await Promise.all([world.startWorker(), world.startWorker()]);
+  const planned = planOrders(count, String(world.seed));
+  const forgets = random.one(['never', 'never', 'restored', 'failed over'] as const);
+  if (forgets === 'failed over') world.engine.failovers = [];
+  startWorkers(world);
   let left = count;
-  for (const planned of planOrders(count, String(world.seed))) {
+  for (const one of planned) {
     later(random.between(0, FIRE_MS), async () => {
-      await world.start(planned);
+      await world.start(one);
       left -= 1;
     });
   }
   killWorkers(world);
+  if (forgets !== 'never') later(random.between(FIRE_MS / 4, FIRE_MS), () => forget(world, forgets, planned));
   hideOrders(world);
   const interference = new Interference(world.orders, String(world.seed), INTERFERES_EVERY_MS);
   const interfered = interference.run(AbortSignal.timeout(FIRE_MS));
@@ -45,6 +49,21 @@ export async function live(world: World, count: number): Promise<OperatorReport>
 
 /** Something that happens later. A failure of it ends the run. */
 const later = (ms: number, act: () => Promise<void> | void): void => void setTimeout(async () => act(), ms);
+
+/** Temporal forgets its last time, and callers start again what they had started. */
+async function forget(world: World, how: 'restored' | 'failed over', planned: readonly PlannedOrder[]): Promise<void> {
+  const { random, accepted } = world;
+  if (how === 'restored') {
+    world.restore(random.between(1_000, 15 * MINUTE_MS));
+    later(random.between(0, MINUTE_MS), () => startWorkers(world));
+  } else world.failOver(random.between(0, 10_000));
+  for (const one of planned)
+    if (accepted.has(one.orderId)) later(random.between(0, 5 * MINUTE_MS), () => world.start(one));
+}
+
+function startWorkers(world: World): void {
+  for (let n = 0; n < 2; n += 1) later(0, () => world.startWorker());
+}
 
 /** Kills a worker now and then, or lets it stand still for a while; another one takes its place. */
 function killWorkers(world: World): void {

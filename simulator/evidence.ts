@@ -42,10 +42,11 @@ async function evidenceOf(world: World, report: OperatorReport, start: Record<st
     const about = run && parseOrderWorkflowId(run.workflowId);
     if (!run || !about) continue;
     const one = await followedOf(run, about.orderId);
-    // A reset takes signals into the next run, with another time.
-    const signalsAtMs = (await Promise.all(runs.map((each) => followedOf(each, about.orderId)))).flatMap(
-      (each) => each.signalsAtMs,
-    );
+    // A reset takes signals into the next run, with another time, and a restore forgets them.
+    const forgotten = engine.forgotten.filter(({ workflowId }) => workflowId === run.workflowId);
+    const histories = [...runs.map(({ history }) => history), ...forgotten.map(({ events }) => events)];
+    const all = await Promise.all(histories.map((events) => followedOrder(about.orderId, { events }, PLAIN as never)));
+    const signalsAtMs = all.flatMap((each) => each.signalsAtMs);
     followed.set(about.orderId, { ...one, signalsAtMs });
   }
   return {

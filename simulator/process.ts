@@ -3,6 +3,8 @@ const NEVER = new Promise<never>(() => undefined);
 /** A process of the product: whoever is killed waits for ever, and whoever is frozen goes on later. */
 export class Process {
   isAlive = true;
+  /** What ends with it. */
+  onEnd: () => void = () => undefined;
   #frozen?: { until: Promise<void>; thaw: () => void };
 
   constructor(readonly name: string) {}
@@ -21,6 +23,7 @@ export class Process {
 
   kill(): void {
     this.isAlive = false;
+    this.onEnd();
   }
 
   /** Stands still until `thaw`: what it was about to send, it sends then. */

@@ -1,15 +1,12 @@
-import {
-  type ActivityDeps,
-  accountAtCreate,
-  confirmAttempt,
-  createActivities,
-  PolicyDesk,
-  readStop,
-} from '../src/activities/index.js';
+import type { ActivityDeps } from '../src/activities/index.js';
 import type { WorkerConfig } from '../src/config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../src/contract/names.js';
 import { openAccounts } from '../src/worker/accounts.js';
+import { activitiesOf } from '../src/worker/activities.js';
+import { Failovers } from '../src/worker/failovers.js';
+import type { Host } from './engine/activity.js';
 import type { Engine } from './engine/engine.js';
+import { NAMESPACE } from './engine/wire.js';
 import { Process } from './process.js';
 import type { SimulatedService } from './service.js';
 
@@ -18,21 +15,22 @@ export async function startWorker(
   engine: Engine,
   service: SimulatedService,
   config: WorkerConfig,
-  { name, audit }: { name: string } & Pick<ActivityDeps, 'audit'>,
+  { name, audit }: { name: string } & Required<Pick<ActivityDeps, 'audit'>>,
 ): Promise<Process> {
   const process = new Process(name);
   const accounts = await openAccounts(config.accounts, service.transportOf(process));
-  const activities = createActivities({
-    ...config,
-    ...{ accounts, readStop, accountAtCreate, confirmAttempt, audit, policyDesk: new PolicyDesk() },
-  });
   const perAccount = [...config.accounts.keys()].flatMap((one) => [createTaskQueue(one), lookupTaskQueue(one)]);
-  engine.hosts.push({
-    ...{ identity: name, queues: new Set([ORDERS_TASK_QUEUE, ...perAccount]) },
-    activities: activities as never,
+  const host: Host = {
+    ...{ identity: name, queues: new Set([ORDERS_TASK_QUEUE, ...perAccount]), activities: {} },
     get isAlive() {
       return process.isAlive;
     },
-  });
+  };
+  const failovers = new Failovers(engine.clientOf(host).connection, NAMESPACE, engine.logger);
+  await failovers.look();
+  // A local namespace never fails over; to ask for it every few seconds would be most of a story's work.
+  if (engine.failovers) process.onEnd = failovers.start();
+  Object.assign(host.activities, activitiesOf(config, accounts, { audit, failovers }));
+  engine.hosts.push(host);
   return process;
 }

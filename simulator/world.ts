@@ -7,6 +7,7 @@ import { Secret, type WorkerConfig } from '../src/config.js';
 import { DEFAULT_ACCOUNT } from '../src/contract/names.js';
 import type { Clock } from './clock.js';
 import { Engine } from './engine/engine.js';
+import { restore } from './engine/restore.js';
 import type { WorkflowSandbox } from './engine/sandbox.js';
 import type { Process } from './process.js';
 import { Random } from './random.js';
@@ -35,8 +36,8 @@ export class World {
   readonly audit: { entry: AuditEntry; atMs: number }[] = [];
   /** What happened, for people: virtual time and words. */
   readonly story: string[] = [];
-  readonly #config: WorkerConfig;
-  #started = 0;
+  readonly #processes: Process[] = [];
+  #config: WorkerConfig;
 
   constructor(
     readonly seed: number,
@@ -62,10 +63,27 @@ export class World {
   }
 
   async startWorker(): Promise<void> {
-    this.#started += 1;
     const audit = { append: async (entry: AuditEntry) => void this.audit.push({ entry, atMs: Date.now() }) };
-    const about = { name: `worker ${this.#started}`, audit };
-    this.workers.push(await startWorker(this.engine, this.service, this.#config, about));
+    const about = { name: `worker ${this.#processes.length + 1}`, audit };
+    const worker = await startWorker(this.engine, this.service, this.#config, about);
+    this.#processes.push(worker);
+    this.workers.push(worker);
+  }
+
+  /** All workers end, and Temporal comes back without its last time. Those that start now are told so. */
+  restore(lostMs: number): void {
+    this.say(`Temporal is restored to what it was ${Math.round(lostMs / 1_000)} s before`);
+    for (const one of this.#processes) one.kill();
+    this.workers.length = 0;
+    restore(this.engine, Date.now() - lostMs);
+    this.#config = { ...this.#config, restoredAtMs: Date.now() };
+  }
+
+  /** Another cluster takes the namespace over, and lacks the last time. Workers go on. */
+  failOver(lostMs: number): void {
+    this.say(`the namespace fails over and lacks ${Math.round(lostMs / 1_000)} s`);
+    this.engine.failovers?.push(Date.now());
+    restore(this.engine, Date.now() - lostMs);
   }
 
   /** Starts an order and says so. */

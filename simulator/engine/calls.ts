@@ -4,7 +4,7 @@ import { type Activity, pendingOf } from './activity.js';
 import { attributesOf, type Engine } from './engine.js';
 import { reset } from './reset.js';
 import type { Run, StartOf, Update } from './run.js';
-import { type Failure, type Fields, GrpcError, notFound, type Payload, timestamp } from './wire.js';
+import { type Failure, type Fields, GrpcError, NAMESPACE, notFound, type Payload, timestamp } from './wire.js';
 
 const { UpdateWorkflowExecutionLifecycleStage: Stage, HistoryEventFilterType: Filter } = proto.temporal.api.enums.v1;
 const { v1: service } = proto.temporal.api.workflowservice;
@@ -25,7 +25,11 @@ const STATUS_NAMES = ['', 'Running', 'Completed', 'Failed', 'Canceled', 'Termina
 /** The calls of the server's interface that the product makes, by their names there. */
 export const calls = (engine: Engine) => ({
   getSystemInfo: () => ({ capabilities: {}, serverVersion: '1.32.0' }),
-  describeNamespace: () => ({ namespaceInfo: { name: 'default' }, replicationConfig: {}, failoverHistory: [] }),
+  describeNamespace: () => ({
+    ...{ namespaceInfo: { name: NAMESPACE }, replicationConfig: {}, isGlobalNamespace: engine.failovers !== undefined },
+    failoverVersion: 1 + (engine.failovers ?? []).length,
+    failoverHistory: (engine.failovers ?? []).map((ms) => ({ failoverTime: timestamp(ms) })),
+  }),
   describeTaskQueue: ({ taskQueue }: Of<'DescribeTaskQueueRequest'>) => ({
     pollers: engine.hosts
       .filter(({ isAlive, queues }) => isAlive && queues.has(taskQueue?.name ?? ''))

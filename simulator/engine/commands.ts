@@ -1,7 +1,7 @@
 import proto from '@temporalio/proto';
 import type { Engine } from './engine.js';
 import type { Run } from './run.js';
-import { type Command, cancelledFailure, durationMs, type Failure, NAMESPACE, type Payload } from './wire.js';
+import { type Command, cancelledFailure, durationMs, type Failure, NAMESPACE } from './wire.js';
 
 const {
   WorkflowExecutionStatus: Status,
@@ -43,12 +43,8 @@ const HANDLERS: Handlers = {
   scheduleActivity: (_, run, given) => run.attempts.schedule(given),
   requestCancelActivity: (_, run, { seq }) => run.attempts.requestCancel(seq ?? 0),
   upsertWorkflowSearchAttributes(_, run, { searchAttributes }) {
-    const given = searchAttributes?.indexedFields ?? {};
     run.record('EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', { searchAttributes });
-    for (const [name, payload] of Object.entries(given)) {
-      if (isEmpty(payload)) delete run.searchAttributes[name];
-      else run.searchAttributes[name] = payload;
-    }
+    run.upsert(searchAttributes?.indexedFields ?? {});
   },
   modifyWorkflowProperties(_, run, { upsertedMemo }) {
     run.record('EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED', { upsertedMemo });
@@ -179,11 +175,6 @@ const HANDLERS: Handlers = {
 };
 
 const NOT_FOUND = 'SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_FAILED_CAUSE_EXTERNAL_WORKFLOW_EXECUTION_NOT_FOUND';
-
-const isEmpty = ({ data, metadata }: Payload): boolean =>
-  !data?.length ||
-  Buffer.from(metadata?.encoding ?? []).toString() === 'binary/null' ||
-  Buffer.from(data).toString() === '[]';
 
 const openOf = (engine: Engine, workflowId?: string | null, runId?: string | null): Run =>
   engine.openRunOf({ workflowId, runId });

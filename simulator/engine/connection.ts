@@ -11,15 +11,15 @@ interface Limits {
   signal?: AbortSignal;
 }
 
+/** One for all: each storage that was ever used costs time at each promise of the process. */
+const limits = new AsyncLocalStorage<Limits>();
+
 const DEADLINE_EXCEEDED = 4;
 const CANCELLED = 1;
 
 /** A connection of the SDK's client to the engine. Whoever `isCut` gets no answer any more. */
 export function connectionTo(engine: Engine, isCut: () => boolean): ConnectionLike {
-  const limits = new AsyncLocalStorage<Limits>();
   const answers = calls(engine);
-  const within = <R>(more: Limits, call: () => Promise<R>): Promise<R> =>
-    limits.run({ ...limits.getStore(), ...more }, call);
   const call = (name: string) => async (request: never) => {
     const known = answers[name as keyof typeof answers] as ((request: never) => unknown) | undefined;
     if (!known) throw new GrpcError(12, `the engine has no call ${name}`);
@@ -43,6 +43,9 @@ export function connectionTo(engine: Engine, isCut: () => boolean): ConnectionLi
     withAbortSignal: (signal, ask) => within({ signal }, ask),
   };
 }
+
+const within = <R>(more: Limits, call: () => Promise<R>): Promise<R> =>
+  limits.run({ ...limits.getStore(), ...more }, call);
 
 const NEVER = new Promise<never>(() => undefined);
 

@@ -8,7 +8,17 @@ import { apply, tellParent } from './commands.js';
 import { connectionTo } from './connection.js';
 import { Run, type StartOf, type Update } from './run.js';
 import type { WorkflowSandbox } from './sandbox.js';
-import { decode, type Fields, GrpcError, type Job, NAMESPACE, notFound, type Payload, timestamp } from './wire.js';
+import {
+  decode,
+  type Fields,
+  GrpcError,
+  type HistoryEvent,
+  type Job,
+  NAMESPACE,
+  notFound,
+  type Payload,
+  timestamp,
+} from './wire.js';
 import { WorkflowCode } from './workflow-code.js';
 
 const {
@@ -33,6 +43,10 @@ export class Engine {
   readonly logger: DefaultLogger;
   readonly code: WorkflowCode;
   readonly client: Client;
+  /** When the namespace failed over, ms since the epoch; undefined: it is a local one. */
+  failovers?: number[];
+  /** Events that a restore or failover lost, by workflow. */
+  readonly forgotten: { workflowId: string; events: HistoryEvent[] }[] = [];
   #serial = 0;
 
   constructor(
@@ -111,9 +125,12 @@ export class Engine {
       ...(start.continuedFrom && { continuedExecutionRunId: start.continuedFrom.runId }),
       ...(start.parent && { parentWorkflowExecution: start.parent.run.execution }),
     });
-    this.tell(run, { initializeWorkflow: this.#initial(run) });
+    this.initialize(run);
     return { run, isNew: true };
   }
+
+  /** Gives a run its first job. */
+  initialize = (run: Run): void => this.tell(run, { initializeWorkflow: this.#initial(run) });
 
   /** Makes a run, the newest of its workflow. */
   begin(start: StartOf): Run {

@@ -2,9 +2,9 @@ import proto from '@temporalio/proto';
 import { apply } from './commands.js';
 import type { Engine } from './engine.js';
 import type { Run } from './run.js';
-import { durationMs, GrpcError, type HistoryEvent } from './wire.js';
+import { type Command, durationMs, GrpcError, type HistoryEvent, type Job } from './wire.js';
 
-const { EventType } = proto.temporal.api.enums.v1;
+const { EventType, UpdateWorkflowExecutionLifecycleStage: Stage } = proto.temporal.api.enums.v1;
 
 /**
  * Ends a run and begins another one that has its history up to a workflow task, whose jobs it gets again, and the signals and
@@ -22,58 +22,111 @@ export function reset(engine: Engine, before: Run, finishEventId: number): Run {
   run.history.push(...before.history.slice(0, again.historyLength));
   run.record('EVENT_TYPE_WORKFLOW_TASK_FAILED', { cause: 'RESET_WORKFLOW', baseRunId: before.runId });
   run.activations.push(...before.activations.slice(0, task));
-  takeOver(engine, before, run, task);
+  run.readProperties();
+  takeOver(
+    engine,
+    before,
+    run,
+    before.activations.slice(0, task + 1).flatMap(({ jobs }) => jobs),
+  );
   engine.tell(run, { updateRandomSeed: { randomnessSeed: before.history.length as never } });
   // An update is in the history only once it was accepted, after the task began.
   for (const job of again.jobs) if (!job.doUpdate) engine.tell(run, job);
-  for (const event of later) reapply(engine, before, run, event);
+  for (const event of later) reapply(engine, before.updates, run, event);
   return run;
 }
 
-/** Schedules again what the tasks before had begun and what had not ended before the task. */
-function takeOver(engine: Engine, before: Run, run: Run, task: number): void {
-  const jobs = before.activations.slice(0, task + 1).flatMap((one) => one.jobs);
-  const over = (kind: 'resolveActivity' | 'fireTimer' | 'resolveChildWorkflowExecution') =>
-    new Set(jobs.map((job) => job[kind]?.seq));
-  const [activities, timers, children] = [
-    over('resolveActivity'),
-    over('fireTimer'),
-    over('resolveChildWorkflowExecution'),
-  ];
+/** A run of which some tasks are kept. `isOver`: it had come by then; `isCancelled`: the code did not want it any more. */
+interface Kept {
+  engine: Engine;
+  run: Run;
+  children: Run['children'];
+  isOver(kind: keyof Job, seq: number | null | undefined): boolean;
+  isCancelled(kind: 'cancelTimer' | 'requestCancelActivity', seq: number | null | undefined): boolean;
+}
+
+/** How a command of a kept task goes on that has not ended. */
+const GOING_ON: {
+  [K in keyof Command]?: (kept: Kept, command: NonNullable<Command[K]>, atMs: number) => void;
+} = {
+  scheduleActivity({ engine, run, isOver, isCancelled }, command) {
+    if (isOver('resolveActivity', command.seq)) return;
+    apply(engine, run, { scheduleActivity: command });
+    if (isCancelled('requestCancelActivity', command.seq)) run.attempts.requestCancel(command.seq ?? 0);
+  },
+  startTimer({ engine, run, isOver, isCancelled }, command, atMs) {
+    const { seq, startToFireTimeout } = command;
+    if (isOver('fireTimer', seq) || isCancelled('cancelTimer', seq)) return;
+    const leftMs = Math.max(0, atMs + (durationMs(startToFireTimeout) ?? 0) - Date.now());
+    const left = { seconds: Math.floor(leftMs / 1_000), nanos: (leftMs % 1_000) * 1e6 } as never;
+    apply(engine, run, { startTimer: { ...command, startToFireTimeout: left } });
+  },
+  startChildWorkflowExecution({ engine, run, children, isOver }, command) {
+    const { seq } = command;
+    const child = isOver('resolveChildWorkflowExecution', seq) ? undefined : children.get(seq ?? 0);
+    if (child) run.children.set(seq ?? 0, child);
+    if (isOver('resolveChildWorkflowExecutionStart', seq)) return;
+    if (!child) apply(engine, run, { startChildWorkflowExecution: command });
+    else engine.tell(run, { resolveChildWorkflowExecutionStart: { seq, succeeded: { runId: child.runId } } });
+  },
+  signalExternalWorkflowExecution({ engine, run, isOver }, command) {
+    if (isOver('resolveSignalExternalWorkflow', command.seq)) return;
+    apply(engine, run, { signalExternalWorkflowExecution: command });
+  },
+  requestCancelExternalWorkflowExecution({ engine, run, isOver }, command) {
+    if (isOver('resolveRequestCancelExternalWorkflow', command.seq)) return;
+    apply(engine, run, { requestCancelExternalWorkflowExecution: command });
+  },
+};
+
+/** Goes on with all that the kept tasks had begun and that had not ended. `told`: the jobs that had come by then. */
+export function takeOver(
+  engine: Engine,
+  { children, updates }: Pick<Run, 'children' | 'updates'>,
+  run: Run,
+  told: readonly Job[],
+): void {
   const commands = run.activations.flatMap(({ atMs, given }) => given.map((command) => ({ atMs, command })));
-  const cancelled = (kind: 'cancelTimer' | 'requestCancelActivity') =>
-    new Set(commands.map(({ command }) => command[kind]?.seq));
-  const [noTimers, noActivities] = [cancelled('cancelTimer'), cancelled('requestCancelActivity')];
-  const length = run.history.length;
+  const namesIn = (all: readonly object[]) =>
+    new Set(all.flatMap((one) => Object.entries(one).map(([kind, given]) => `${kind} ${Object(given).seq}`)));
+  const [over, wanted] = [namesIn(told), namesIn(commands.map(({ command }) => command))];
+  const kept: Kept = {
+    ...{ engine, run, children },
+    isOver: (kind, seq) => over.has(`${kind} ${seq}`),
+    isCancelled: (kind, seq) => wanted.has(`${kind} ${seq}`),
+  };
+  const { length } = run.history;
   for (const { atMs, command } of commands) {
-    const { scheduleActivity, startTimer, startChildWorkflowExecution: started } = command;
-    const seq = scheduleActivity?.seq ?? startTimer?.seq ?? started?.seq ?? -1;
-    if (scheduleActivity && !activities.has(seq)) {
-      apply(engine, run, command);
-      if (noActivities.has(seq)) run.attempts.requestCancel(seq);
+    for (const [kind, goOn] of Object.entries(GOING_ON)) {
+      const given = command[kind as keyof Command];
+      if (given) (goOn as (kept: Kept, given: unknown, atMs: number) => void)(kept, given, atMs);
     }
-    if (startTimer && !timers.has(seq) && !noTimers.has(seq)) {
-      const leftMs = Math.max(0, atMs + (durationMs(startTimer.startToFireTimeout) ?? 0) - Date.now());
-      const startToFireTimeout = { seconds: Math.floor(leftMs / 1_000), nanos: (leftMs % 1_000) * 1e6 } as never;
-      apply(engine, run, { startTimer: { ...startTimer, startToFireTimeout } });
-    }
-    const child = started && !children.has(seq) ? before.children.get(seq) : undefined;
-    if (child) run.children.set(seq, child);
   }
   // Their events are in the history already.
   run.history.length = length;
-  for (const [id, update] of before.updates) {
-    const isKept = run.activations.some(({ commands: names }) => names.includes(`updateResponse ${id}`));
-    if (isKept) run.updates.set(id, { ...update, waiters: [] });
-  }
+  keepUpdates(updates, run);
 }
 
-function reapply(engine: Engine, before: Run, run: Run, event: HistoryEvent): void {
+/** Updates as they stood after the kept tasks. */
+function keepUpdates(updates: Run['updates'], run: Run): void {
+  const responses = run.activations.flatMap(({ given }) => given.flatMap(({ updateResponse }) => updateResponse ?? []));
+  const kept = [...updates.values()].flatMap((update) => {
+    const own = responses.filter(({ protocolInstanceId }) => protocolInstanceId === update.id);
+    if (own.length === 0) return [];
+    const { outcome, ...rest } = update;
+    if (own.some(({ accepted }) => !accepted)) return [{ ...update, waiters: [] }];
+    return [{ ...rest, stage: Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ACCEPTED, waiters: [] }];
+  });
+  run.updates.clear();
+  for (const update of kept) run.updates.set(update.id, update);
+}
+
+export function reapply(engine: Engine, updates: Run['updates'], run: Run, event: HistoryEvent): void {
   const { workflowExecutionSignaledEventAttributes: signal, workflowExecutionUpdateAcceptedEventAttributes: update } =
     event;
   if (signal) engine.signal(run, signal.signalName ?? '', signal.input?.payloads ?? []);
   const id = update?.acceptedRequest?.meta?.updateId ?? '';
-  const known = update && before.updates.get(id);
+  const known = update && updates.get(id);
   if (known && !run.updates.has(id)) engine.update(run, known);
   if (event.eventType === EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED) engine.requestCancel(run);
 }

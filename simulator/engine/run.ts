@@ -56,6 +56,8 @@ export interface Activation {
 /** One run: its history, its state at the server, and its sandbox. */
 export class Run {
   readonly startMs: number;
+  /** When this run came into being, a reset's as well. */
+  readonly begunMs = Date.now();
   readonly history: HistoryEvent[] = [];
   /** All activations and their commands, to be replayed. */
   readonly activations: Activation[] = [];
@@ -65,8 +67,8 @@ export class Run {
   readonly children = new Map<number, Run>();
   readonly updates = new Map<string, Update>();
   readonly closed: (() => void)[] = [];
-  readonly searchAttributes: Fields;
-  readonly memo: Fields;
+  searchAttributes: Fields = {};
+  memo: Fields = {};
   readonly attempts: Attempts;
   status: number = Status.WORKFLOW_EXECUTION_STATUS_RUNNING;
   closeMs?: number;
@@ -86,9 +88,28 @@ export class Run {
     makeAttempts: (run: Run) => Attempts,
   ) {
     this.startMs = start.reset?.startMs ?? Date.now();
-    this.searchAttributes = { ...(start.reset ?? start).searchAttributes };
-    this.memo = { ...(start.reset ?? start).memo };
+    this.readProperties();
     this.attempts = makeAttempts(this);
+  }
+
+  /** Search attributes and memo by the start and by what the history says since. */
+  readProperties(): void {
+    this.searchAttributes = { ...this.start.searchAttributes };
+    this.memo = { ...this.start.memo };
+    for (const event of this.history) {
+      const { searchAttributes } = event.upsertWorkflowSearchAttributesEventAttributes ?? {};
+      const { upsertedMemo } = event.workflowPropertiesModifiedEventAttributes ?? {};
+      if (searchAttributes) this.upsert(searchAttributes.indexedFields ?? {});
+      Object.assign(this.memo, upsertedMemo?.fields);
+    }
+  }
+
+  /** Sets search attributes; an empty value removes one. */
+  upsert(given: Fields): void {
+    for (const [name, payload] of Object.entries(given)) {
+      if (isEmpty(payload)) delete this.searchAttributes[name];
+      else this.searchAttributes[name] = payload;
+    }
   }
 
   get workflowId(): string {
@@ -119,3 +140,8 @@ export class Run {
     return id;
   }
 }
+
+const isEmpty = ({ data, metadata }: Payload): boolean =>
+  !data?.length ||
+  Buffer.from(metadata?.encoding ?? []).toString() === 'binary/null' ||
+  Buffer.from(data).toString() === '[]';

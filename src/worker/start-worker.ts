@@ -10,15 +10,7 @@ import {
   Worker,
   type WorkerOptions,
 } from '@temporalio/worker';
-import {
-  type ActivityDeps,
-  accountAtCreate,
-  confirmAttempt,
-  createActivities,
-  isCopied,
-  PolicyDesk,
-  readStop,
-} from '../activities/index.js';
+import type { ActivityDeps } from '../activities/index.js';
 import { AuditRecord } from '../audit/audit-record.js';
 import { encryptionMode, type WorkflowCode, workerConverter, workflowCode } from '../bundle/bundle.js';
 import type { WorkerConfig } from '../config.js';
@@ -47,6 +39,7 @@ import {
   openAccounts,
   ordersCapacity,
 } from './accounts.js';
+import { activitiesOf, type Live } from './activities.js';
 import { Failovers } from './failovers.js';
 import { newIdentity, watchWorkers } from './limit-shares.js';
 import { createMonitor } from './monitor.js';
@@ -119,7 +112,7 @@ interface Workplace {
   connection: NativeConnection;
   namespace: string;
   identity?: string;
-  live?: { failovers?: Failovers; others?: ActivityDeps['others'] };
+  live?: Live;
 }
 
 /**
@@ -140,16 +133,8 @@ export async function createWorkers(
       Runtime.instance().logger.info('audit', { audit: text, auditHash: hash }),
     ),
   };
-  const copies = config.encryptionRequired && { isCopied };
-  const clock = nowMs && { nowMs };
   const traced = config.traced ? [(await import('./tracing.js')).traceActivities] : [];
-  const { failovers, others } = live ?? {};
-  const activities = createActivities({
-    ...{ ...config, ...audit, ...copies, ...clock, accounts, others, readStop, accountAtCreate },
-    policyDesk: new PolicyDesk(),
-    failedOverAtMs: () => failovers?.newestMs,
-    confirmAttempt: async (details) => void (await Promise.all([confirmAttempt(details), failovers?.lookBeforeSend()])),
-  });
+  const activities = activitiesOf(config, accounts, { ...live, ...audit, ...(nowMs && { nowMs }) });
   const common = {
     connection,
     namespace,
