@@ -10,8 +10,23 @@ export const dateOf = (ms: number): Date => new PlatformDate(ms);
 
 const cpu = process.cpuUsage.bind(process);
 
-/** Lets everything run that waits for nothing but promises. */
-const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+let working = 0;
+
+/** No virtual time passes until this work is done, though it waits for more than promises. */
+export async function atOnce<T>(work: () => Promise<T>): Promise<T> {
+  working += 1;
+  try {
+    return await work();
+  } finally {
+    working -= 1;
+  }
+}
+
+/** Lets everything run that waits for nothing but promises or such work. */
+async function settle(): Promise<void> {
+  do await new Promise<void>((resolve) => void setImmediate(resolve));
+  while (working > 0);
+}
 
 /** Virtual time of the process: `Date`, timers and `performance` of all code read it, and nothing waits. */
 export interface Clock {

@@ -17,10 +17,10 @@ import { startWorker } from './worker.js';
 /** How long new orders may stay invisible: well within the settle window. */
 const LAG_MS = 60_000;
 
-/** The pace that the product has by default. */
+/** The product's own pace, and `ORDER_SETTLE_WINDOW=10m` for deposits, too: this service shows nothing for minutes. */
 const PACE = {
   ...{ pollInitialMs: 5_000, pollMaxMs: 300_000, confirmDelayMs: 600_000 },
-  settleWindowMs: { atOnce: 600_000, deposit: 15_000 },
+  settleWindowMs: { atOnce: 600_000, deposit: 600_000 },
 };
 
 /** Product, service and Temporal of one seed, on one clock. */

@@ -1,6 +1,6 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { dateOf } from '../clock.js';
+import { atOnce, dateOf } from '../clock.js';
 import type { Run } from './run.js';
 import type { SandboxedWorkflow, WorkflowSandbox } from './sandbox.js';
 import { type Fields, GrpcError, type Job, NAMESPACE, type Payload, timestamp } from './wire.js';
@@ -87,7 +87,8 @@ export class WorkflowCode {
 async function activate(workflow: SandboxedWorkflow, activation: object) {
   // Through bytes, as between core and the SDK: nothing of the sandbox's realm comes out.
   const given = WorkflowActivation.fromObject({ isReplaying: false, ...activation });
-  const answer = WorkflowActivationCompletion.encode((await workflow.activate(given)) as never).finish();
+  const done = await atOnce(() => workflow.activate(given));
+  const answer = WorkflowActivationCompletion.encode(done as never).finish();
   await workflow.getAndResetSinkCalls();
   return WorkflowActivationCompletion.decode(answer);
 }
