@@ -2,7 +2,8 @@ import type { Evidence, Finding, FollowedOrder } from '../chaos/evidence/evidenc
 import { followedOrder } from '../chaos/evidence/followed.js';
 import type { OperatorReport } from '../chaos/operator.js';
 import { ORACLE } from '../chaos/oracle/index.js';
-import { parseOrderWorkflowId } from '../src/contract/names.js';
+import { CANARY_WORKFLOW, parseOrderWorkflowId } from '../src/contract/names.js';
+import { ORDER_TYPES } from '../src/contract/order/types.js';
 import type { Run } from './engine/run.js';
 import { decode } from './engine/wire.js';
 import type { World } from './world.js';
@@ -16,13 +17,34 @@ export async function judge(world: World, report: OperatorReport, start: Record<
   const found = ORACLE.filter(({ name }) => name !== 'canaries never seen').flatMap(({ name, find }) =>
     find(evidence).map(({ text, ...about }) => ({ ...about, text: `${name}: ${text}` })),
   );
-  return [...found, ...(await ownFindings(world))];
+  return [...found, ...sentWhileStopped(world), ...(await ownFindings(world))];
 }
 
-/** What only this engine sees: workflow code that fails, and histories that replay otherwise. */
-async function ownFindings({ engine }: World): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  for (const run of [...engine.runs.values()].flat()) {
+/** Workers notice a stop within this time. */
+const NOTICED_MS = 2_000;
+
+/** Creates of a stopped account. A restore forgets stops, and who stood still sends what it had decided before. */
+function sentWhileStopped({ stops, forgotMs, service }: World): Finding[] {
+  return stops.flatMap(({ fromMs, toMs = Date.now() }) => {
+    const untilMs = Math.min(toMs, ...forgotMs.filter((ms) => ms > fromMs));
+    return service.double.admin
+      .requests()
+      .filter(({ path, atMs }) => isCreate(path) && atMs > fromMs + NOTICED_MS && atMs < untilMs)
+      .filter(({ atMs }) => !service.sentLateMs.has(atMs))
+      .map(({ orderId, atMs }) => ({ text: `sent while stopped: ${orderId}, ${atMs - fromMs} ms after the stop` }));
+  });
+}
+
+const isCreate = (path: string): boolean => ORDER_TYPES.some((type) => path.endsWith(`/order/${type}`));
+
+/** What only this engine sees: what never ends, workflow code that fails, and histories that replay otherwise. */
+async function ownFindings(world: World): Promise<Finding[]> {
+  const { engine } = world;
+  const findings: Finding[] = world
+    .open()
+    .filter(({ workflowId }) => !parseOrderWorkflowId(workflowId))
+    .map(({ workflowId }) => ({ text: `${workflowId} is still open` }));
+  for (const run of [...engine.runs.values(), ...engine.retired.values()].flat()) {
     if (run.taskFailure !== undefined)
       findings.push({ text: `${run.workflowId}: its code failed: ${run.taskFailure}` });
     const { workflow, differs } = await engine.code.replay(run);
@@ -37,13 +59,14 @@ async function evidenceOf(world: World, report: OperatorReport, start: Record<st
   const { engine, service, accepted, audit } = world;
   const { admin } = service.double;
   const followed = new Map<string, FollowedOrder>();
-  for (const runs of engine.runs.values()) {
+  for (const workflowId of new Set([...engine.retired.keys(), ...engine.runs.keys()])) {
+    const runs = [...(engine.retired.get(workflowId) ?? []), ...(engine.runs.get(workflowId) ?? [])];
     const run = runs.at(-1);
-    const about = run && parseOrderWorkflowId(run.workflowId);
+    const about = run && (parseOrderWorkflowId(workflowId) ?? (await canaryOf(run)));
     if (!run || !about) continue;
     const one = await followedOf(run, about.orderId);
     // A reset takes signals into the next run, with another time, and a restore forgets them.
-    const forgotten = engine.forgotten.filter(({ workflowId }) => workflowId === run.workflowId);
+    const forgotten = engine.forgotten.filter((one) => one.workflowId === workflowId);
     const histories = [...runs.map(({ history }) => history), ...forgotten.map(({ events }) => events)];
     const all = await Promise.all(histories.map((events) => followedOrder(about.orderId, { events }, PLAIN as never)));
     const signalsAtMs = all.flatMap((each) => each.signalsAtMs);
@@ -62,6 +85,13 @@ async function evidenceOf(world: World, report: OperatorReport, start: Record<st
     },
     ...{ sentBeforeFailover: new Set(), choices: report.choices, wronglyAccepted: [] },
   };
+}
+
+/** A canary names its order only in what it returns. */
+async function canaryOf(run: Run): Promise<{ orderId: string } | undefined> {
+  if (run.start.type !== CANARY_WORKFLOW) return undefined;
+  const { result } = await followedOf(run, '');
+  return result && { orderId: result.order.user_order_id };
 }
 
 async function followedOf(run: Run, orderId: string): Promise<FollowedOrder> {

@@ -36,6 +36,10 @@ export class Process {
     this.#frozen = { until, thaw };
   }
 
+  get isFrozen(): boolean {
+    return this.#frozen !== undefined;
+  }
+
   thaw(): void {
     this.#frozen?.thaw();
     this.#frozen = undefined;

@@ -20,6 +20,8 @@ type Double = ReturnType<typeof openDouble>;
 /** The payment service without sockets. */
 export interface SimulatedService {
   double: Double;
+  /** When processes sent what they had decided before they stood still. */
+  sentLateMs: ReadonlySet<number>;
   /** The way of one process to it. */
   transportOf(process: Process): Transport;
 }
@@ -42,6 +44,7 @@ export function openService(
     const { result } = await (target.kind === 'order' ? orders(target, raw) : receipts(target, raw));
     return STATUSES[result] ?? 200;
   });
+  const sentLateMs = new Set<number>();
   const transportOf =
     (process: Process): Transport =>
     async ({ url, headers, body, timeoutMs, signal, beforeSend, maxBytes }) => {
@@ -49,7 +52,9 @@ export function openService(
       await process.runs(Promise.resolve(beforeSend?.()));
       if (signal?.aborted) throw new NotSentError('aborted');
       // A process that is killed here has not sent; one that stands still sends when it goes on.
+      const { isFrozen } = process;
       await process.runs(process.thawed());
+      if (isFrozen) sentLateMs.add(Date.now());
       const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
       const serve = () => double.service.serve({ path: url.pathname, headers: given, body });
       const { answer, orderId, orderIds } = outside(serve);
@@ -62,7 +67,8 @@ export function openService(
       double.world.traffic.request({
         atMs: Date.now(),
         path: url.pathname,
-        orderId,
+        // A request too many is refused unread.
+        orderId: orderId ?? Object(JSON.parse(body.toString())).order_id,
         status,
         fault,
         malformed,
@@ -70,7 +76,7 @@ export function openService(
       });
       return process.runs(arrives(answer, { timeoutMs, signal, maxBytes, transitMs: transitMs() }));
     };
-  return { double, transportOf };
+  return { double, transportOf, sentLateMs };
 }
 
 /** HTTP statuses of the receiver's answers; all others are 200. */

@@ -15,7 +15,7 @@ export async function startWorker(
   engine: Engine,
   service: SimulatedService,
   config: WorkerConfig,
-  { name, audit }: { name: string } & Required<Pick<ActivityDeps, 'audit'>>,
+  { name, ...live }: { name: string } & Pick<ActivityDeps, 'audit' | 'nowMs'>,
 ): Promise<Process> {
   const process = new Process(name);
   const accounts = await openAccounts(config.accounts, service.transportOf(process));
@@ -30,7 +30,7 @@ export async function startWorker(
   await failovers.look();
   // A local namespace never fails over; to ask for it every few seconds would be most of a story's work.
   if (engine.failovers) process.onEnd = failovers.start();
-  Object.assign(host.activities, activitiesOf(config, accounts, { audit, failovers }));
+  Object.assign(host.activities, activitiesOf(config, accounts, { ...live, failovers }));
   engine.hosts.push(host);
   return process;
 }

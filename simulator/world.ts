@@ -4,10 +4,11 @@ import { DEFAULT_SETTINGS } from '../sandbox/options.js';
 import type { AuditEntry } from '../src/audit/audit-record.js';
 import { PaymentOrders } from '../src/client.js';
 import { Secret, type WorkerConfig } from '../src/config.js';
-import { DEFAULT_ACCOUNT } from '../src/contract/names.js';
+import { DEFAULT_ACCOUNT, parseAfterEndWorkflowId } from '../src/contract/names.js';
 import type { Clock } from './clock.js';
 import { Engine } from './engine/engine.js';
 import { restore } from './engine/restore.js';
+import type { Run } from './engine/run.js';
 import type { WorkflowSandbox } from './engine/sandbox.js';
 import type { Process } from './process.js';
 import { Random } from './random.js';
@@ -34,6 +35,16 @@ export class World {
   readonly accepted = new Set<string>();
   /** Lines of the audit record, which no worker of this world loses. */
   readonly audit: { entry: AuditEntry; atMs: number }[] = [];
+  /** Names of the acts that the seed drew. */
+  readonly acts: string[] = [];
+  /** When the account was stopped, from the answer to the request of a resume. */
+  readonly stops: { fromMs: number; toMs?: number }[] = [];
+  /** When Temporal forgot something. */
+  readonly forgotMs: number[] = [];
+  /** What differs in the settings of each worker that starts. */
+  readonly changes: ((config: WorkerConfig) => WorkerConfig)[] = [];
+  /** How far the clock of each worker that starts is off, in ms. */
+  clockOffMs: () => number = () => 0;
   /** What happened, for people: virtual time and words. */
   readonly story: string[] = [];
   readonly #processes: Process[] = [];
@@ -62,10 +73,16 @@ export class World {
     this.story.push(`${shownTime(this.clock.elapsedMs())} ${line}`);
   }
 
+  startWorkers(): void {
+    for (let left = 2; left > 0; left -= 1) setTimeout(() => void this.startWorker(), 0);
+  }
+
   async startWorker(): Promise<void> {
     const audit = { append: async (entry: AuditEntry) => void this.audit.push({ entry, atMs: Date.now() }) };
     const about = { name: `worker ${this.#processes.length + 1}`, audit };
-    const worker = await startWorker(this.engine, this.service, this.#config, about);
+    const config = this.changes.reduce((changed, change) => change(changed), this.#config);
+    const offMs = this.clockOffMs();
+    const worker = await startWorker(this.engine, this.service, config, { ...about, nowMs: () => Date.now() + offMs });
     this.#processes.push(worker);
     this.workers.push(worker);
   }
@@ -75,7 +92,7 @@ export class World {
     this.say(`Temporal is restored to what it was ${Math.round(lostMs / 1_000)} s before`);
     for (const one of this.#processes) one.kill();
     this.workers.length = 0;
-    restore(this.engine, Date.now() - lostMs);
+    this.#forget(lostMs);
     this.#config = { ...this.#config, restoredAtMs: Date.now() };
   }
 
@@ -83,13 +100,18 @@ export class World {
   failOver(lostMs: number): void {
     this.say(`the namespace fails over and lacks ${Math.round(lostMs / 1_000)} s`);
     this.engine.failovers?.push(Date.now());
+    this.#forget(lostMs);
+  }
+
+  #forget(lostMs: number): void {
     restore(this.engine, Date.now() - lostMs);
+    this.forgotMs.push(Date.now());
   }
 
   /** Starts an order and says so. */
-  async start({ orderId, type, input }: PlannedOrder): Promise<void> {
-    this.say(`${orderId} starts: ${type}`);
-    await this.orders.start(type, input);
+  async start({ orderId, type, input }: PlannedOrder, options: { again?: boolean } = {}): Promise<void> {
+    this.say(`${orderId} starts: ${type}${options.again ? ' (again)' : ''}`);
+    await this.orders.start(type, input, options);
     this.accepted.add(orderId);
   }
 
@@ -100,9 +122,14 @@ export class World {
     this.service.double.admin.set({ faults, outcomes, callbacks, visibilityLagMs });
   }
 
-  /** Whether no workflow is open. */
-  isOver = (): boolean => [...this.engine.runs.values()].every((runs) => !runs.at(-1)?.isOpen);
+  /** Workflows that are open, but for look-ups after an end that ask a person, whom nothing makes hurry. */
+  open(): Run[] {
+    const newest = [...this.engine.runs.values()].flatMap((runs) => runs.at(-1) ?? []);
+    return newest.filter((run) => run.isOpen && !(isAfterEnd(run) && run.searchAttributes.PaymentAttentionReason));
+  }
 }
+
+const isAfterEnd = ({ workflowId }: Run): boolean => parseAfterEndWorkflowId(workflowId) !== undefined;
 
 /** A virtual time as `h:mm:ss.mmm`. */
 function shownTime(ms: number): string {

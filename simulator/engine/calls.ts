@@ -189,20 +189,23 @@ const statusName = ({ status }: Run): string => STATUS_NAMES[status] ?? '';
 
 /** Runs that a list query selects: open ones first, then the newest. */
 function listed(engine: Engine, query: string | null | undefined): Run[] {
-  const all = [...engine.runs.values()].flat();
+  const asOfMs = Date.now() - engine.listLagMs;
+  const all = [...engine.runs.values()].flat().filter(({ begunMs }) => begunMs <= asOfMs);
   return all
-    .filter((run) => !query || selects(query, rowOf(run)))
+    .filter((run) => !query || selects(query, rowOf(run, asOfMs)))
     .sort((one, other) => placeOf(other) - placeOf(one) || (one.runId < other.runId ? 1 : -1));
 }
 
 const placeOf = ({ closeMs, startMs }: Run): number => (closeMs ?? OPEN_MS) * 1e-3 + startMs;
 const OPEN_MS = 9e15;
 
-const rowOf = (run: Run): Record<string, unknown> => ({
+const rowOf = (run: Run, asOfMs: number): Record<string, unknown> => ({
   ...attributesOf(run),
   ...{ WorkflowId: run.workflowId, RunId: run.runId, WorkflowType: run.start.type, TaskQueue: run.start.taskQueue },
-  ...{ ExecutionStatus: statusName(run), StartTime: new Date(run.startMs) },
-  CloseTime: run.closeMs === undefined ? undefined : new Date(run.closeMs),
+  StartTime: new Date(run.startMs),
+  ...((run.closeMs ?? asOfMs) < asOfMs
+    ? { ExecutionStatus: statusName(run), CloseTime: new Date(run.closeMs ?? 0) }
+    : { ExecutionStatus: STATUS_NAMES[1] }),
 });
 
 const infoOf = (run: Run) =>

@@ -45,6 +45,10 @@ export class Engine {
   readonly client: Client;
   /** When the namespace failed over, ms since the epoch; undefined: it is a local one. */
   failovers?: number[];
+  /** How old lists and counts are, in ms. */
+  listLagMs = 0;
+  /** Runs that retention forgot, by workflow id, oldest first. */
+  readonly retired = new Map<string, Run[]>();
   /** Events that a restore or failover lost, by workflow. */
   readonly forgotten: { workflowId: string; events: HistoryEvent[] }[] = [];
   #serial = 0;
@@ -131,6 +135,18 @@ export class Engine {
 
   /** Gives a run its first job. */
   initialize = (run: Run): void => this.tell(run, { initializeWorkflow: this.#initial(run) });
+
+  /** Forgets runs that ended before a time, as retention does. */
+  forget(endedBeforeMs: number): void {
+    for (const [workflowId, runs] of this.runs) {
+      const isKept = ({ closeMs = Number.POSITIVE_INFINITY }: Run) => closeMs >= endedBeforeMs;
+      const kept = runs.filter(isKept);
+      if (kept.length === runs.length) continue;
+      this.retired.set(workflowId, [...(this.retired.get(workflowId) ?? []), ...runs.filter((run) => !isKept(run))]);
+      if (kept.length > 0) this.runs.set(workflowId, kept);
+      else this.runs.delete(workflowId);
+    }
+  }
 
   /** Makes a run, the newest of its workflow. */
   begin(start: StartOf): Run {

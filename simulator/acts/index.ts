@@ -1,0 +1,53 @@
+import { planOrders } from '../../chaos/inputs.js';
+import { decideParked, type OperatorReport } from '../../chaos/operator.js';
+import { Random } from '../random.js';
+import type { World } from '../world.js';
+import { type Act, FIRE_MS, later, MINUTE_MS } from './act.js';
+import { ofPeople } from './people.js';
+import { ofService } from './service.js';
+import { ofSettings } from './settings.js';
+import { ofTemporal } from './temporal.js';
+
+/** An operator looks this often, once all is well. */
+const ROUND_MS = 5 * MINUTE_MS;
+/** Longest time that anything of a story may take. */
+const END_MS = 72 * 60 * MINUTE_MS;
+
+const actsOf = (report: OperatorReport): Record<string, Act> => ({
+  ...ofTemporal,
+  ...ofService,
+  ...ofSettings,
+  ...ofPeople(report),
+});
+
+/**
+ * Lives the story of a world's seed to its end. Each seed draws some of the acts, so that rare ones also meet alone. `without`:
+ * names of acts that do not happen.
+ */
+export async function live(world: World, count: number, without: readonly string[]): Promise<OperatorReport> {
+  const report: OperatorReport = { parks: new Map(), decisions: new Map(), choices: [] };
+  const planned = planOrders(count, String(world.seed));
+  const ends = Object.entries(actsOf(report)).flatMap(([name, { share, begin }], index) => {
+    const random = new Random(world.seed * 1_000 + index);
+    if (!random.chance(share) || without.includes(name)) return [];
+    world.acts.push(name);
+    return begin({ world, random, planned }) ?? [];
+  });
+  world.say(`acts: ${world.acts.join(', ')}`);
+  world.startWorkers();
+  for (const one of planned) later(world.random.between(0, FIRE_MS), () => world.start(one));
+  let isWell = false;
+  later(FIRE_MS, async () => {
+    world.heal();
+    await Promise.all(ends.map((end) => end()));
+    later(FIRE_MS / 2, () => {
+      isWell = true;
+    });
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+      await decideParked(world.orders, report);
+    }
+  });
+  await world.clock.run(Date.now() + END_MS, () => isWell && world.open().length === 0);
+  return report;
+}

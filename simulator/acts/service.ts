@@ -1,0 +1,35 @@
+import { outside, SPELLS } from '../../chaos/faults.js';
+import { type Act, FIRE_MS, later, MINUTE_MS } from './act.js';
+
+/** For a while look-ups show nothing, or no create is accepted, as in chaos. */
+const spells: Act = {
+  share: 0.7,
+  begin({ world, random }) {
+    const { admin } = world.service.double;
+    for (const { name, during } of SPELLS) {
+      const fromMs = random.between(0, FIRE_MS / 2);
+      later(fromMs, () => {
+        world.say(name);
+        admin.set(during);
+      });
+      later(fromMs + random.between(MINUTE_MS, 5 * MINUTE_MS), () => {
+        world.say(`no longer: ${name}`);
+        admin.set(outside({ name, during, fromMs: 0, toMs: 0 }, String(world.seed)));
+      });
+    }
+    return undefined;
+  },
+};
+
+/** More requests than so many a second are refused. */
+const limit: Act = {
+  share: 0.3,
+  begin({ world, random }) {
+    const requestsPerSecond = random.between(2, 10);
+    world.say(`the service takes ${requestsPerSecond} requests a second`);
+    world.service.double.admin.set({ requestsPerSecond });
+    return async () => void world.service.double.admin.set({ requestsPerSecond: null });
+  },
+};
+
+export const ofService = { spells, limit };
