@@ -225,13 +225,17 @@ function activityBy(
   if (!activity) throw notFound(`no activity ${id}`);
   return { run, activity };
 }
+const NO_ACTIVITY = "Can't find pending activity with such ID. Invalid activityID or activity already completed";
+
 
 function answerById(
   engine: Engine,
   request: { workflowId?: string | null; runId?: string | null; activityId?: string | null },
+  unknown = NO_ACTIVITY,
   answer: { result?: Payload; failure?: Failure },
 ): void {
-  const { run, activity } = activityBy(engine, request, request.activityId);
-  if (!activity.host && !activity.paused) throw new GrpcError(5, 'the activity has not begun');
+  const { activityId } = request;
+  const about = `cannot find pending activity with ActivityID ${activityId}, check workflow execution history for more details`;
+  const { run, activity } = activityBy(engine, request, activityId, about);
   run.attempts.answer(activity, answer);
 }
