@@ -62,8 +62,9 @@ export const calls = (engine: Engine) => ({
     engine.terminate(engine.openRunOf(workflowExecution ?? {}), reason ?? '');
     return {};
   },
-  resetWorkflowExecution: ({ workflowExecution, workflowTaskFinishEventId }: Of<'ResetWorkflowExecutionRequest'>) => {
-    const run = reset(engine, engine.runOf(workflowExecution ?? {}), Number(workflowTaskFinishEventId));
+  resetWorkflowExecution: (request: Of<'ResetWorkflowExecutionRequest'>) => {
+    const before = engine.runOf(request.workflowExecution ?? {});
+    const run = reset(engine, before, Number(request.workflowTaskFinishEventId), request.reason ?? '');
     return { runId: run.runId };
   },
   updateActivityOptions: ({ execution, id, activityOptions }: Of<'UpdateActivityOptionsRequest'>) => {

@@ -58,7 +58,9 @@ const HANDLERS: Handlers = {
       update.stage = Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ACCEPTED;
       const { id, name, input } = update;
       const acceptedRequest = { meta: { updateId: id }, input: { name, args: { payloads: input } } };
-      run.record('EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED', { protocolInstanceId, acceptedRequest });
+      // A reset wrote the request of one that it applies again.
+      const given = update.isReapplied ? {} : { acceptedRequest };
+      run.record('EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED', { protocolInstanceId, ...given });
     } else {
       const isAccepted = update.stage === Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ACCEPTED;
       update.stage = Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED;

@@ -179,12 +179,12 @@ export class Engine {
   }
 
   /** Admits an update; the same id is the same update. */
-  update(run: Run, given: Pick<Update, 'id' | 'name' | 'input' | 'headers'>): Update {
+  update(run: Run, given: Pick<Update, 'id' | 'name' | 'input' | 'headers' | 'isReapplied'>): Update {
     const known = run.updates.get(given.id);
     if (known) return known;
-    const { id, name, input, headers } = given;
+    const { id, name, input, headers, isReapplied } = given;
     const stage = Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ADMITTED;
-    const update: Update = { id, name, input, headers, stage, waiters: [] };
+    const update: Update = { id, name, input, headers, stage, waiters: [], ...(isReapplied && { isReapplied }) };
     run.updates.set(id, update);
     const meta = { updateId: id, identity: 'client' };
     this.tell(run, { doUpdate: { id, protocolInstanceId: id, name, input, headers, meta, runValidator: true } });

@@ -39,6 +39,8 @@ export interface Update {
   headers: Fields;
   stage: number;
   /** Its validator refused it, so that it is in no history. */
+  /** A reset gave it to this run. */
+  isReapplied?: true;
   isRefused?: true;
   outcome?: proto.temporal.api.update.v1.IOutcome;
   waiters: (() => void)[];
