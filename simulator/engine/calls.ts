@@ -79,20 +79,16 @@ export const calls = (engine: Engine) => ({
     const answer = await engine.code.query(run, queryType ?? '', payloadsOf(queryArgs), fieldsOf(header));
     return { queryResult: { payloads: answer ? [answer] : [] } };
   },
-  updateWorkflowExecution: async (request: Of<'UpdateWorkflowExecutionRequest'>) => {
-    const { workflowExecution, waitPolicy } = request;
-    const { meta, input } = request.request ?? {};
-    const run = engine.runOf(workflowExecution ?? {});
-    const known = run.updates.get(meta?.updateId ?? '');
-    if (!run.isOpen && !known?.outcome) throw notFound('workflow execution already completed');
-    const [id, name] = [meta?.updateId ?? '', input?.name ?? ''];
-    const update = engine.update(run, { id, name, input: payloadsOf(input?.args), headers: fieldsOf(input?.header) });
-    return answerOf(run, await reached(run, update, waitPolicy?.lifecycleStage ?? 0));
+  updateWorkflowExecution: (request: Of<'UpdateWorkflowExecutionRequest'>) => update(engine, request),
+  executeMultiOperation: async ({ operations }: Of<'ExecuteMultiOperationRequest'>) => {
+    const [first, second] = operations ?? [];
+    const startWorkflow = start(engine, first?.startWorkflow ?? {});
+    return { responses: [{ startWorkflow }, { updateWorkflow: await update(engine, second?.updateWorkflow ?? {}) }] };
   },
   pollWorkflowExecutionUpdate: async ({ updateRef, waitPolicy }: Of<'PollWorkflowExecutionUpdateRequest'>) => {
     const run = engine.runOf(updateRef?.workflowExecution ?? {});
     const update = run.updates.get(updateRef?.updateId ?? '');
-    if (!update) throw notFound(`update ${updateRef?.updateId} not found`);
+    if (!update) throw notFound(`update "${updateRef?.updateId}" not found`);
     return answerOf(run, await reached(run, update, waitPolicy?.lifecycleStage ?? 0));
   },
   describeWorkflowExecution: ({ execution }: Of<'DescribeWorkflowExecutionRequest'>) => {
@@ -146,6 +142,23 @@ export const calls = (engine: Engine) => ({
     const { run, activity } = activityBy(engine, execution, id);
     const reset = { attempts: resetAttempts ?? false, heartbeat: resetHeartbeat ?? false };
     run.attempts.unpause(activity, reset);
+function start(engine: Engine, request: Of<'StartWorkflowExecutionRequest'>) {
+  const { workflowIdReusePolicy: reuse, workflowIdConflictPolicy: conflict } = request;
+  const { run, isNew } = engine.start(startOf(request), { reuse, conflict });
+  return { runId: run.runId, started: isNew };
+}
+
+async function update(engine: Engine, request: Of<'UpdateWorkflowExecutionRequest'>) {
+  const { workflowExecution, waitPolicy } = request;
+  const { meta, input } = request.request ?? {};
+  const run = engine.runOf(workflowExecution ?? {});
+  const known = run.updates.get(meta?.updateId ?? '');
+  if (!run.isOpen && !known) throw notFound('workflow execution already completed');
+  const [id, name] = [meta?.updateId ?? '', input?.name ?? ''];
+  const admitted = engine.update(run, { id, name, input: payloadsOf(input?.args), headers: fieldsOf(input?.header) });
+  return answerOf(run, await reached(run, admitted, waitPolicy?.lifecycleStage ?? 0));
+}
+
     return {};
   },
 });
@@ -174,8 +187,9 @@ async function reached(run: Run, update: Update, stage: number): Promise<Update>
   if (update.outcome || run.isOpen) return update;
   if (update.stage < Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ACCEPTED)
     throw notFound('workflow execution already completed');
-  const applicationFailureInfo = { type: 'AcceptedUpdateCompletedWorkflow' };
-  const failure: Failure = { message: 'Workflow Update failed because the Workflow completed', applicationFailureInfo };
+  const applicationFailureInfo = { type: 'AcceptedUpdateCompletedWorkflow', nonRetryable: true };
+  const message = 'Workflow Update failed because the Workflow completed before the Update completed.';
+  const failure: Failure = { message, applicationFailureInfo };
   update.outcome = { failure };
   update.stage = Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED;
   return update;

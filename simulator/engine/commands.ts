@@ -66,7 +66,8 @@ const HANDLERS: Handlers = {
       update.stage = Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED;
       update.outcome = rejected ? { failure: rejected } : { success: { payloads: completed ? [completed] : [] } };
       const about = { meta: { updateId: update.id }, outcome: update.outcome };
-      if (!isAccepted) update.isRefused = true;
+      // The server forgets it: the same id may come again.
+      if (!isAccepted) run.updates.delete(update.id);
       else run.record('EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_COMPLETED', about);
     }
     engine.settle(update);

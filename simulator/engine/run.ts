@@ -41,8 +41,6 @@ export interface Update {
   /** Its validator refused it, so that it is in no history. */
   /** A reset gave it to this run. */
   isReapplied?: true;
-  isRefused?: true;
-  outcome?: proto.temporal.api.update.v1.IOutcome;
   waiters: (() => void)[];
 }
 
