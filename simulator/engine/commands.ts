@@ -5,6 +5,7 @@ import { type Command, cancelledFailure, durationMs, type Failure, NAMESPACE } f
 
 const {
   WorkflowExecutionStatus: Status,
+  RetryState,
   UpdateWorkflowExecutionLifecycleStage: Stage,
   SignalExternalWorkflowExecutionFailedCause: SignalFailed,
 } = proto.temporal.api.enums.v1;
@@ -104,8 +105,15 @@ const HANDLERS: Handlers = {
     }, engine.lag());
   },
   cancelChildWorkflowExecution(engine, run, { childWorkflowSeq }) {
-    const child = run.children.get(childWorkflowSeq ?? 0);
-    if (child?.isOpen) engine.requestCancel(child, 'by its parent');
+    const begun = run.children.get(childWorkflowSeq ?? 0);
+    if (!begun) return;
+    const child = newestOfChain(engine, begun);
+    const about = { workflowExecution: { workflowId: child.workflowId } };
+    run.record('EVENT_TYPE_REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED', about);
+    setTimeout(() => {
+      if (run.isOpen) run.record('EVENT_TYPE_EXTERNAL_WORKFLOW_EXECUTION_CANCEL_REQUESTED', about);
+      engine.requestCancel(child, 'by its parent');
+    }, engine.lag());
   },
   signalExternalWorkflowExecution(engine, run, given) {
     const { seq, workflowExecution, childWorkflowId, signalName, args, headers } = given;
@@ -145,19 +153,16 @@ const HANDLERS: Handlers = {
     run.record('EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED', { result: { payloads: result ? [result] : [] } });
     run.result = result ?? undefined;
     engine.close(run, Status.WORKFLOW_EXECUTION_STATUS_COMPLETED);
-    closeChildren(engine, run);
   },
   failWorkflowExecution(engine, run, { failure }) {
     run.record('EVENT_TYPE_WORKFLOW_EXECUTION_FAILED', { failure });
     run.failure = failure ?? undefined;
     engine.close(run, Status.WORKFLOW_EXECUTION_STATUS_FAILED);
-    closeChildren(engine, run);
   },
   cancelWorkflowExecution(engine, run) {
     run.record('EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED');
     run.failure = cancelledFailure;
     engine.close(run, Status.WORKFLOW_EXECUTION_STATUS_CANCELED);
-    closeChildren(engine, run);
   },
   continueAsNewWorkflowExecution(engine, run, given) {
     const { workflowType, taskQueue, arguments: input, headers, memo, searchAttributes } = given;
@@ -203,12 +208,21 @@ export function tellParent(engine: Engine, child: Run): void {
   if (child.status === Status.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW) return;
   const about = { workflowExecution: child.execution, workflowType: { name: child.start.type } };
   if (child.status === Status.WORKFLOW_EXECUTION_STATUS_COMPLETED) {
-    parent.record('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_COMPLETED', about);
+    parent.record('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_COMPLETED', {
+      ...about,
+      result: { payloads: child.result ? [child.result] : [] },
+    });
     const result = { completed: { result: child.result } };
     engine.tell(parent, { resolveChildWorkflowExecution: { seq, result } });
     return;
   }
-  parent.record('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_FAILED', about);
+  const { name, cause } = ENDS[child.status] ?? { name: 'FAILED', cause: child.failure };
+  const retryState =
+    name === 'FAILED' ? RetryState.RETRY_STATE_RETRY_POLICY_NOT_SET : RetryState.RETRY_STATE_NON_RETRYABLE_FAILURE;
+  parent.record(`EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_${name}`, {
+    ...about,
+    ...(name === 'FAILED' && { failure: child.failure, retryState }),
+  });
   const failure: Failure = {
     ...{ message: 'Child Workflow execution failed', source: 'Server', cause: child.failure },
     childWorkflowExecutionFailureInfo: { ...about, namespace: NAMESPACE } as never,
@@ -219,11 +233,27 @@ export function tellParent(engine: Engine, child: Run): void {
 /** The run that goes on after resets. */
 const newestOf = (run: Run): Run => (run.resetTo ? newestOf(run.resetTo) : run);
 
-function closeChildren(engine: Engine, run: Run): void {
-  for (const child of run.children.values()) {
+/** Does to children that their parent leaves what their policy says. */
+export function closeChildren(engine: Engine, run: Run): void {
+  for (const begun of run.children.values()) {
+    const child = newestOfChain(engine, begun);
     const policy = child.start.parent?.closePolicy;
     if (!child.isOpen || policy === ParentClosePolicy.PARENT_CLOSE_POLICY_ABANDON) continue;
     if (policy === ParentClosePolicy.PARENT_CLOSE_POLICY_REQUEST_CANCEL) engine.requestCancel(child);
     else engine.terminate(child, 'by parent close policy');
   }
+}
+/** How a parent sees ends of children that are no failures. */
+const ENDS: Record<number, { name: 'CANCELED' | 'TERMINATED'; cause: Failure }> = {
+  [Status.WORKFLOW_EXECUTION_STATUS_CANCELED]: { name: 'CANCELED', cause: { canceledFailureInfo: {} } },
+  [Status.WORKFLOW_EXECUTION_STATUS_TERMINATED]: {
+    ...{ name: 'TERMINATED', cause: { message: 'Terminated', terminatedFailureInfo: {} } },
+  },
+};
+
+
+/** The run that goes on after a run continued as new or was reset. */
+function newestOfChain(engine: Engine, run: Run): Run {
+  const newest = engine.newest(run.workflowId);
+  return newest?.firstRunId === run.firstRunId ? newest : run;
 }

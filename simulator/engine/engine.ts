@@ -4,7 +4,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import type { Random } from '../random.js';
 import { type Host, Tokens } from './activity.js';
 import { Attempts } from './attempts.js';
-import { apply, tellParent } from './commands.js';
+import { apply, closeChildren, isEnd, sent, tellParent } from './commands.js';
 import { connectionTo } from './connection.js';
 import { Run, type StartOf, type Update } from './run.js';
 import type { WorkflowSandbox } from './sandbox.js';
@@ -226,7 +226,10 @@ export class Engine {
     run.attempts.abandon();
     for (const update of run.updates.values()) this.settle(update);
     for (const tell of run.closed.splice(0)) tell();
-    if (!run.resetTo) tellParent(this, run);
+    if (!run.resetTo) {
+      tellParent(this, run);
+      closeChildren(this, run);
+    }
     const { workflow } = run;
     run.workflow = undefined;
     // Not within its own activation.
