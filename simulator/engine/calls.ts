@@ -55,11 +55,11 @@ export const calls = (engine: Engine) => ({
     return {};
   },
   requestCancelWorkflowExecution: ({ workflowExecution, reason }: Of<'RequestCancelWorkflowExecutionRequest'>) => {
-    engine.requestCancel(engine.openRunOf(workflowExecution ?? {}), reason ?? '');
+    engine.requestCancel(engine.runOf(workflowExecution ?? {}), reason ?? '');
     return {};
   },
   terminateWorkflowExecution: ({ workflowExecution, reason }: Of<'TerminateWorkflowExecutionRequest'>) => {
-    engine.terminate(engine.openRunOf(workflowExecution ?? {}), reason ?? '');
+    engine.terminate(engine.openRunOf(workflowExecution ?? {}), reason || 'terminated by user via frontend');
     return {};
   },
   resetWorkflowExecution: (request: Of<'ResetWorkflowExecutionRequest'>) => {

@@ -118,10 +118,11 @@ const HANDLERS: Handlers = {
   signalExternalWorkflowExecution(engine, run, given) {
     const { seq, workflowExecution, childWorkflowId, signalName, args, headers } = given;
     const workflowId = childWorkflowId || workflowExecution?.workflowId;
-    const about = { workflowExecution: { workflowId }, signalName };
-    run.record('EVENT_TYPE_SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED', about);
+    const about = { workflowExecution: { workflowId } };
+    const input = { payloads: args };
+    run.record('EVENT_TYPE_SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED', { ...about, signalName, input });
     setTimeout(() => {
-      const failure = attempted(() =>
+      const failure = attempted('signal external workflow because it was', () =>
         engine.signal(
           openOf(engine, workflowId, workflowExecution?.runId),
           signalName ?? '',
@@ -141,7 +142,9 @@ const HANDLERS: Handlers = {
     run.record('EVENT_TYPE_REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED', about);
     setTimeout(() => {
       const { workflowId, runId } = workflowExecution ?? {};
-      const failure = attempted(() => engine.requestCancel(openOf(engine, workflowId, runId)));
+      const failure = attempted('cancel external workflow because', () =>
+        engine.requestCancel(engine.runOf({ workflowId, runId })),
+      );
       const event = failure
         ? 'EVENT_TYPE_REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION_FAILED'
         : 'EVENT_TYPE_EXTERNAL_WORKFLOW_EXECUTION_CANCEL_REQUESTED';
@@ -188,13 +191,13 @@ const openOf = (engine: Engine, workflowId?: string | null, runId?: string | nul
   engine.openRunOf({ workflowId, runId });
 
 /** Why a call on another workflow failed; undefined if it did not. */
-function attempted(call: () => void): Failure | undefined {
+function attempted(what: string, call: () => void): Failure | undefined {
   try {
     call();
     return undefined;
-  } catch (error) {
-    const applicationFailureInfo = { type: 'ExternalWorkflowNotFound', nonRetryable: true };
-    return { message: (error as Error).message, source: 'engine', applicationFailureInfo };
+  } catch {
+    const applicationFailureInfo = { type: 'ExternalWorkflowExecutionNotFound' };
+    return { message: `Unable to ${what} not found`, source: 'engine', applicationFailureInfo };
   }
 }
 

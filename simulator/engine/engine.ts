@@ -170,6 +170,7 @@ export class Engine {
   requestCancel(run: Run, reason = ''): void {
     run.record('EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED', { cause: reason });
     this.tell(run, { cancelWorkflow: { reason } });
+    if (!run.isOpen || run.isCancelRequested) return;
   }
 
   terminate(run: Run, reason: string): void {

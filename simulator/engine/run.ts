@@ -112,6 +112,10 @@ export class Run {
     }
   }
 
+  get isCancelRequested(): boolean {
+    return this.history.some((event) => event.workflowExecutionCancelRequestedEventAttributes);
+  }
+
   get workflowId(): string {
     return this.start.workflowId;
   }
