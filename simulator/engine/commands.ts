@@ -15,6 +15,25 @@ type Kind = Exclude<keyof Command, 'variant' | 'userMetadata'>;
 type Given<K extends Kind> = NonNullable<Command[K]>;
 type Handlers = { [K in Kind]?: (engine: Engine, run: Run, given: Given<K>) => void };
 
+/** What reaches the server: a timer that the task which starts it cancels never does. */
+export function sent(commands: readonly Command[]): Command[] {
+  const numbers = (kind: 'startTimer' | 'cancelTimer') => new Set(commands.map((one) => one[kind]?.seq ?? undefined));
+  const [started, cancelled] = [numbers('startTimer'), numbers('cancelTimer')];
+  return commands.filter(({ startTimer, cancelTimer }) => {
+    const seq = (startTimer ?? cancelTimer)?.seq ?? undefined;
+    return seq === undefined || !started.has(seq) || !cancelled.has(seq);
+  });
+}
+
+/** Whether a command ends its run. */
+export const isEnd = (command: Command): boolean =>
+  Boolean(
+    command.completeWorkflowExecution ??
+      command.failWorkflowExecution ??
+      command.cancelWorkflowExecution ??
+      command.continueAsNewWorkflowExecution,
+  );
+
 /** Does what a workflow wants. Throws for a command that the engine does not know. */
 export function apply(engine: Engine, run: Run, command: Command): void {
   for (const kind of Object.keys(HANDLERS) as Kind[]) {
@@ -169,9 +188,7 @@ const HANDLERS: Handlers = {
   },
   continueAsNewWorkflowExecution(engine, run, given) {
     const { workflowType, taskQueue, arguments: input, headers, memo, searchAttributes } = given;
-    run.record('EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW', { workflowType: { name: workflowType } });
-    engine.close(run, Status.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW);
-    engine.start({
+    const { run: next } = engine.start({
       ...{
         workflowId: run.workflowId,
         type: workflowType || run.start.type,
@@ -189,6 +206,13 @@ const NOT_FOUND = 'SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_FAILED_CAUSE_EXTERNAL_WORK
 
 const openOf = (engine: Engine, workflowId?: string | null, runId?: string | null): Run =>
   engine.openRunOf({ workflowId, runId });
+    const about = {
+      workflowType: { name: workflowType },
+      input: { payloads: input },
+      newExecutionRunId: next.runId,
+    };
+    run.record('EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW', about);
+    engine.close(run, Status.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW);
 
 /** Why a call on another workflow failed; undefined if it did not. */
 function attempted(what: string, call: () => void): Failure | undefined {

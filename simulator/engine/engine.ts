@@ -26,6 +26,7 @@ const {
   UpdateWorkflowExecutionLifecycleStage: Stage,
   WorkflowIdReusePolicy: Reuse,
   WorkflowIdConflictPolicy: OnConflict,
+  WorkflowTaskFailedCause: TaskFailed,
 } = proto.temporal.api.enums.v1;
 
 /** How a workflow is started if its id is taken. */
@@ -214,12 +215,25 @@ export class Engine {
         break;
       }
       run.record('EVENT_TYPE_WORKFLOW_TASK_COMPLETED', { startedEventId });
+      if (commands.some(isEnd) && run.jobs.some(({ doUpdate }) => !doUpdate)) {
+        run.record('EVENT_TYPE_WORKFLOW_TASK_FAILED', { startedEventId, cause: UNHANDLED_COMMAND });
+        this.#repeat(run, jobs);
+        continue;
+      }
       for (const command of commands) apply(this, run, command);
     }
     run.isBusy = false;
   }
 
   /** Ends a run at the server: its waiters, its parent and its children are told. */
+  /** The code forgets a task that would have ended its run past events that it has not seen. */
+  #repeat(run: Run, jobs: Job[]): void {
+    run.jobs.unshift(...jobs);
+    run.activations.pop();
+    void run.workflow?.dispose();
+    run.workflow = undefined;
+  }
+
   close(run: Run, status: number): void {
     run.status = status;
     run.closeMs = Date.now();
@@ -244,6 +258,7 @@ export class Engine {
 }
 
 const clients = new WeakMap<Host, Client>();
+const UNHANDLED_COMMAND = TaskFailed.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND;
 
 const alreadyStarted = ({ workflowId, runId }: Run): GrpcError =>
   new GrpcError(6, `Workflow execution already started. WorkflowId: ${workflowId}, RunId: ${runId}.`);
