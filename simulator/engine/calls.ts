@@ -4,7 +4,7 @@ import { type Activity, pendingOf } from './activity.js';
 import { attributesOf, type Engine } from './engine.js';
 import { reset } from './reset.js';
 import type { Run, StartOf, Update } from './run.js';
-import { type Failure, type Fields, GrpcError, NAMESPACE, notFound, type Payload, timestamp } from './wire.js';
+import { type Failure, type Fields, NAMESPACE, notFound, type Payload, timestamp } from './wire.js';
 
 const { UpdateWorkflowExecutionLifecycleStage: Stage, HistoryEventFilterType: Filter } = proto.temporal.api.enums.v1;
 const { v1: service } = proto.temporal.api.workflowservice;
@@ -38,11 +38,7 @@ export const calls = (engine: Engine) => ({
     statsByPriorityKey: {},
     versionsInfo: {},
   }),
-  startWorkflowExecution: (request: Of<'StartWorkflowExecutionRequest'>) => {
-    const { workflowIdReusePolicy: reuse, workflowIdConflictPolicy: conflict } = request;
-    const { run, isNew } = engine.start(startOf(request), { reuse, conflict });
-    return { runId: run.runId, started: isNew };
-  },
+  startWorkflowExecution: (request: Of<'StartWorkflowExecutionRequest'>) => start(engine, request),
   signalWithStartWorkflowExecution: (request: Of<'SignalWithStartWorkflowExecutionRequest'>) => {
     const conflict = proto.temporal.api.enums.v1.WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING;
     const { run, isNew } = engine.start(startOf(request), { reuse: request.workflowIdReusePolicy, conflict });
@@ -142,6 +138,10 @@ export const calls = (engine: Engine) => ({
     const { run, activity } = activityBy(engine, execution, id);
     const reset = { attempts: resetAttempts ?? false, heartbeat: resetHeartbeat ?? false };
     run.attempts.unpause(activity, reset);
+    return {};
+  },
+});
+
 function start(engine: Engine, request: Of<'StartWorkflowExecutionRequest'>) {
   const { workflowIdReusePolicy: reuse, workflowIdConflictPolicy: conflict } = request;
   const { run, isNew } = engine.start(startOf(request), { reuse, conflict });
@@ -158,10 +158,6 @@ async function update(engine: Engine, request: Of<'UpdateWorkflowExecutionReques
   const admitted = engine.update(run, { id, name, input: payloadsOf(input?.args), headers: fieldsOf(input?.header) });
   return answerOf(run, await reached(run, admitted, waitPolicy?.lifecycleStage ?? 0));
 }
-
-    return {};
-  },
-});
 
 function startOf(request: Of<'StartWorkflowExecutionRequest'>): StartOf {
   return {
@@ -202,15 +198,14 @@ const answerOf = (run: Run, { id, stage, outcome }: Update) => ({
 
 const statusName = ({ status }: Run): string => STATUS_NAMES[status] ?? '';
 
-/** Runs that a list query selects: open ones first, then the newest. */
+/** Runs that a list query selects: open ones first, then what ended last; of these, what began last. */
 function listed(engine: Engine, query: string | null | undefined): Run[] {
   const all = [...engine.runs.values()].flat();
   return all
     .filter((run) => !query || selects(query, rowOf(run)))
-    .sort((one, other) => placeOf(other) - placeOf(one) || (one.runId < other.runId ? 1 : -1));
+    .sort((one, other) => (other.closeMs ?? OPEN_MS) - (one.closeMs ?? OPEN_MS) || other.startMs - one.startMs);
 }
 
-const placeOf = ({ closeMs, startMs }: Run): number => (closeMs ?? OPEN_MS) * 1e-3 + startMs;
 const OPEN_MS = 9e15;
 
 const rowOf = (run: Run): Record<string, unknown> => ({
@@ -230,23 +225,23 @@ const infoOf = (run: Run) =>
     ...(run.start.parent && { parentExecution: run.start.parent.run.execution }),
   });
 
+const NO_ACTIVITY = "Can't find pending activity with such ID. Invalid activityID or activity already completed";
+
 function activityBy(
   engine: Engine,
   execution: { workflowId?: string | null; runId?: string | null } | null | undefined,
   id: string | null | undefined,
+  unknown = NO_ACTIVITY,
 ): { run: Run; activity: Activity } {
   const run = engine.openRunOf(execution ?? {});
   const activity = [...run.attempts.open.values()].find((one) => one.id === id);
-  if (!activity) throw notFound(`no activity ${id}`);
+  if (!activity) throw notFound(unknown);
   return { run, activity };
 }
-const NO_ACTIVITY = "Can't find pending activity with such ID. Invalid activityID or activity already completed";
-
 
 function answerById(
   engine: Engine,
   request: { workflowId?: string | null; runId?: string | null; activityId?: string | null },
-  unknown = NO_ACTIVITY,
   answer: { result?: Payload; failure?: Failure },
 ): void {
   const { activityId } = request;

@@ -1,7 +1,7 @@
 import proto from '@temporalio/proto';
 import type { Engine } from './engine.js';
-import type { Run } from './run.js';
-import { type Command, cancelledFailure, durationMs, type Failure, NAMESPACE } from './wire.js';
+import { type Run, upsert } from './run.js';
+import { type Command, cancelledFailure, decode, durationMs, encode, type Failure, NAMESPACE } from './wire.js';
 
 const {
   WorkflowExecutionStatus: Status,
@@ -64,13 +64,19 @@ const HANDLERS: Handlers = {
   requestCancelActivity: (_, run, { seq }) => run.attempts.requestCancel(seq ?? 0),
   upsertWorkflowSearchAttributes(_, run, { searchAttributes }) {
     run.record('EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', { searchAttributes });
-    run.upsert(searchAttributes?.indexedFields ?? {});
+    upsert(run.searchAttributes, searchAttributes?.indexedFields ?? {});
   },
   modifyWorkflowProperties(_, run, { upsertedMemo }) {
     run.record('EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED', { upsertedMemo });
-    Object.assign(run.memo, upsertedMemo?.fields);
+    upsert(run.memo, upsertedMemo?.fields ?? {});
   },
-  setPatchMarker: (_, run) => void run.record('EVENT_TYPE_MARKER_RECORDED', { markerName: 'core_patch' }),
+  setPatchMarker(_, run, { patchId }) {
+    run.record('EVENT_TYPE_MARKER_RECORDED', { markerName: 'core_patch' });
+    const before = (decode(run.searchAttributes.TemporalChangeVersion) as string[] | undefined) ?? [];
+    const indexedFields = { TemporalChangeVersion: encode([...before, patchId]) };
+    run.record('EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', { searchAttributes: { indexedFields } });
+    upsert(run.searchAttributes, indexedFields);
+  },
   updateResponse(engine, run, { protocolInstanceId, accepted, rejected, completed }) {
     const update = run.updates.get(protocolInstanceId ?? '');
     if (!update) return;
@@ -177,7 +183,8 @@ const HANDLERS: Handlers = {
     engine.close(run, Status.WORKFLOW_EXECUTION_STATUS_COMPLETED);
   },
   failWorkflowExecution(engine, run, { failure }) {
-    run.record('EVENT_TYPE_WORKFLOW_EXECUTION_FAILED', { failure });
+    const retryState = RetryState.RETRY_STATE_RETRY_POLICY_NOT_SET;
+    run.record('EVENT_TYPE_WORKFLOW_EXECUTION_FAILED', { failure, retryState });
     run.failure = failure ?? undefined;
     engine.close(run, Status.WORKFLOW_EXECUTION_STATUS_FAILED);
   },
@@ -199,13 +206,6 @@ const HANDLERS: Handlers = {
       searchAttributes: searchAttributes?.indexedFields ?? run.searchAttributes,
       ...(run.start.parent && { parent: run.start.parent }),
     });
-  },
-};
-
-const NOT_FOUND = 'SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_FAILED_CAUSE_EXTERNAL_WORKFLOW_EXECUTION_NOT_FOUND';
-
-const openOf = (engine: Engine, workflowId?: string | null, runId?: string | null): Run =>
-  engine.openRunOf({ workflowId, runId });
     const about = {
       workflowType: { name: workflowType },
       input: { payloads: input },
@@ -213,6 +213,13 @@ const openOf = (engine: Engine, workflowId?: string | null, runId?: string | nul
     };
     run.record('EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW', about);
     engine.close(run, Status.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW);
+  },
+};
+
+const NOT_FOUND = 'SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_FAILED_CAUSE_EXTERNAL_WORKFLOW_EXECUTION_NOT_FOUND';
+
+const openOf = (engine: Engine, workflowId?: string | null, runId?: string | null): Run =>
+  engine.openRunOf({ workflowId, runId });
 
 /** Why a call on another workflow failed; undefined if it did not. */
 function attempted(what: string, call: () => void): Failure | undefined {
@@ -251,11 +258,19 @@ export function tellParent(engine: Engine, child: Run): void {
     ...(name === 'FAILED' && { failure: child.failure, retryState }),
   });
   const failure: Failure = {
-    ...{ message: 'Child Workflow execution failed', source: 'Server', cause: child.failure },
-    childWorkflowExecutionFailureInfo: { ...about, namespace: NAMESPACE } as never,
+    ...{ message: 'Child Workflow execution failed', source: 'Server', cause },
+    childWorkflowExecutionFailureInfo: { ...about, namespace: NAMESPACE, retryState } as never,
   };
   engine.tell(parent, { resolveChildWorkflowExecution: { seq, result: { failed: { failure } } } });
 }
+
+/** How a parent sees ends of children that are no failures. */
+const ENDS: Record<number, { name: 'CANCELED' | 'TERMINATED'; cause: Failure }> = {
+  [Status.WORKFLOW_EXECUTION_STATUS_CANCELED]: { name: 'CANCELED', cause: { canceledFailureInfo: {} } },
+  [Status.WORKFLOW_EXECUTION_STATUS_TERMINATED]: {
+    ...{ name: 'TERMINATED', cause: { message: 'Terminated', terminatedFailureInfo: {} } },
+  },
+};
 
 /** The run that goes on after resets. */
 const newestOf = (run: Run): Run => (run.resetTo ? newestOf(run.resetTo) : run);
@@ -270,14 +285,6 @@ export function closeChildren(engine: Engine, run: Run): void {
     else engine.terminate(child, 'by parent close policy');
   }
 }
-/** How a parent sees ends of children that are no failures. */
-const ENDS: Record<number, { name: 'CANCELED' | 'TERMINATED'; cause: Failure }> = {
-  [Status.WORKFLOW_EXECUTION_STATUS_CANCELED]: { name: 'CANCELED', cause: { canceledFailureInfo: {} } },
-  [Status.WORKFLOW_EXECUTION_STATUS_TERMINATED]: {
-    ...{ name: 'TERMINATED', cause: { message: 'Terminated', terminatedFailureInfo: {} } },
-  },
-};
-
 
 /** The run that goes on after a run continued as new or was reset. */
 function newestOfChain(engine: Engine, run: Run): Run {

@@ -168,10 +168,11 @@ export class Engine {
     this.tell(run, { signalWorkflow: { signalName, input, headers, identity } });
   }
 
+  /** A second request changes nothing, nor does one to a closed run. */
   requestCancel(run: Run, reason = ''): void {
+    if (!run.isOpen || run.isCancelRequested) return;
     run.record('EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED', { cause: reason });
     this.tell(run, { cancelWorkflow: { reason } });
-    if (!run.isOpen || run.isCancelRequested) return;
   }
 
   terminate(run: Run, reason: string): void {
@@ -214,18 +215,17 @@ export class Engine {
         this.logger.error(`workflow task of ${run.workflowId} failed: ${failed}`);
         break;
       }
-      run.record('EVENT_TYPE_WORKFLOW_TASK_COMPLETED', { startedEventId });
       if (commands.some(isEnd) && run.jobs.some(({ doUpdate }) => !doUpdate)) {
         run.record('EVENT_TYPE_WORKFLOW_TASK_FAILED', { startedEventId, cause: UNHANDLED_COMMAND });
         this.#repeat(run, jobs);
         continue;
       }
-      for (const command of commands) apply(this, run, command);
+      run.record('EVENT_TYPE_WORKFLOW_TASK_COMPLETED', { startedEventId });
+      for (const command of sent(commands)) apply(this, run, command);
     }
     run.isBusy = false;
   }
 
-  /** Ends a run at the server: its waiters, its parent and its children are told. */
   /** The code forgets a task that would have ended its run past events that it has not seen. */
   #repeat(run: Run, jobs: Job[]): void {
     run.jobs.unshift(...jobs);
@@ -234,6 +234,7 @@ export class Engine {
     run.workflow = undefined;
   }
 
+  /** Ends a run at the server: its waiters, its parent and its children are told. */
   close(run: Run, status: number): void {
     run.status = status;
     run.closeMs = Date.now();
@@ -257,8 +258,8 @@ export class Engine {
   }
 }
 
-const clients = new WeakMap<Host, Client>();
 const UNHANDLED_COMMAND = TaskFailed.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND;
+const clients = new WeakMap<Host, Client>();
 
 const alreadyStarted = ({ workflowId, runId }: Run): GrpcError =>
   new GrpcError(6, `Workflow execution already started. WorkflowId: ${workflowId}, RunId: ${runId}.`);
