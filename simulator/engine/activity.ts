@@ -2,6 +2,8 @@ import proto from '@temporalio/proto';
 import type { Run } from './run.js';
 import { type Failure, type Payload, timestamp } from './wire.js';
 
+const { PendingActivityState: State } = proto.temporal.api.enums.v1;
+
 type Scheduled = proto.coresdk.workflow_commands.IScheduleActivity;
 
 /** What may be changed of an open activity. */
@@ -34,14 +36,18 @@ export interface Activity {
   /** Where the attempt under way runs. */
   host?: Host;
   heartbeat?: Payload[];
-  /** When the attempt under way began or last sent a heartbeat, if it has to. */
+  /** When the attempt under way began or last sent a heartbeat. */
   beatMs?: number;
   cancelRequested?: boolean;
   paused?: boolean;
-  /** The limit that it missed while it was paused. */
-  overdue?: TimedOut | undefined;
-  lastFailure?: Failure;
-  timers: Set<NodeJS.Timeout>;
+  /** Why the attempt before failed, and when the last failure came. */
+  lastFailure?: Failure | undefined;
+  failedMs?: number;
+  /** Timers of the next offer to a worker, and of the first limit. */
+  offer?: NodeJS.Timeout;
+  limit?: NodeJS.Timeout;
+  /** The run has its result, or gave it up. */
+  isResolved?: boolean;
   isOver?: boolean;
 }
 
@@ -66,12 +72,17 @@ export class Tokens {
   }
 }
 
+function stateOf({ host, paused, cancelRequested }: Activity) {
+  if (!host) return paused ? 'PAUSED' : 'SCHEDULED';
+  if (cancelRequested) return 'CANCEL_REQUESTED';
+  return paused ? 'PAUSE_REQUESTED' : 'STARTED';
+}
+
 /** An open activity as a description of its run shows it. */
 export function pendingOf(activity: Activity) {
-  const { id, type, attempt, startedMs, scheduledMs, host, paused, lastFailure, queue } = activity;
+  const { id, type, attempt, startedMs, scheduledMs, paused, lastFailure, queue } = activity;
   const { startToCloseTimeout, heartbeatTimeout, retryPolicy } = activity.command;
-  const { PendingActivityState: State } = proto.temporal.api.enums.v1;
-  const state = host ? State.PENDING_ACTIVITY_STATE_STARTED : State.PENDING_ACTIVITY_STATE_SCHEDULED;
+  const state = State[`PENDING_ACTIVITY_STATE_${stateOf(activity)}`];
   return {
     ...{ activityId: id, activityType: { name: type }, attempt, state, paused: paused ?? false, lastFailure },
     activityOptions: { taskQueue: { name: queue }, startToCloseTimeout, heartbeatTimeout, retryPolicy },

@@ -1,6 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import { defaultFailureConverter, ensureApplicationFailure } from '@temporalio/common';
-import { msOptionalToNumber } from '@temporalio/common/lib/time.js';
+import { ApplicationFailure, defaultFailureConverter, ensureApplicationFailure } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { isCancellation } from '@temporalio/workflow';
@@ -8,7 +7,7 @@ import { outside } from '../outside.js';
 import type { Activity, Host, Options, TimedOut } from './activity.js';
 import type { Engine } from './engine.js';
 import type { Run } from './run.js';
-import { cancelledFailure, decode, durationMs, encode, type Failure, type Payload } from './wire.js';
+import { decode, durationMs, encode, type Failure, notFound, type Payload } from './wire.js';
 
 const { RetryState, TimeoutType } = proto.temporal.api.enums.v1;
 const { ActivityCancellationType: Cancelling } = proto.coresdk.workflow_commands;
@@ -36,59 +35,56 @@ export class Attempts {
     const nowMs = Date.now();
     const activity: Activity = {
       ...{ seq: seq ?? 0, id: activityId ?? '', type: activityType ?? '', queue: taskQueue ?? '', input: input ?? [] },
-      ...{ command, scheduledMs: nowMs, scheduledEventId, attempt: 0, attemptScheduledMs: nowMs, timers: new Set() },
+      ...{ command, scheduledMs: nowMs, scheduledEventId, attempt: 1, attemptScheduledMs: nowMs },
     };
     this.open.set(activity.seq, activity);
-    this.#limit(activity, durationMs(command.scheduleToCloseTimeout), () =>
-      this.#timeOut(activity, 'SCHEDULE_TO_CLOSE'),
-    );
-    this.#enqueue(activity, this.engine.lag());
+    this.#enqueue(activity, 0);
   }
 
-  /** The run wants an activity cancelled. */
+  /** The run wants an activity cancelled. What it gives up goes on at the server. */
   requestCancel(seq: number): void {
     const activity = this.open.get(seq);
     if (!activity || activity.cancelRequested) return;
     const { scheduledEventId, command } = activity;
+    const { cancellationType } = command;
+    if (cancellationType !== Cancelling.WAIT_CANCELLATION_COMPLETED) this.#resolve(activity, this.#cancelled(activity));
+    if (cancellationType === Cancelling.ABANDON) return;
     activity.cancelRequested = true;
-    if (command.cancellationType === Cancelling.ABANDON) {
-      this.#end(activity, this.#cancelled(activity));
-      return;
-    }
     this.run.record('EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED', { scheduledEventId });
-    if (!activity.host) this.run.record('EVENT_TYPE_ACTIVITY_TASK_CANCELED', { scheduledEventId });
-    else if (command.cancellationType !== Cancelling.TRY_CANCEL) return;
-    this.#end(activity, this.#cancelled(activity));
+    if (activity.host) return;
+    this.run.record('EVENT_TYPE_ACTIVITY_TASK_CANCELED', { scheduledEventId });
+    this.#end(activity, this.#cancelled(activity, NOT_STARTED));
   }
 
   /** Stores a heartbeat; tells whether the attempt is still wanted. Undefined: it is over. */
   beat(activity: Activity, attempt: number, details: Payload[] | undefined) {
     if (activity.isOver || activity.attempt !== attempt || !activity.host) return undefined;
     if (details?.length) activity.heartbeat = details;
-    this.#watchHeartbeat(activity);
+    activity.beatMs = Date.now();
+    this.#watch(activity);
     return { cancelRequested: activity.cancelRequested ?? false, activityPaused: activity.paused ?? false };
   }
 
   /** Ends the attempt under way by its id, as anyone may who reaches the server. */
   answer(activity: Activity, answer: { result?: Payload; failure?: Failure }): void {
-    if (answer.failure) this.#fail(activity, answer.failure);
-    else this.#complete(activity, answer.result);
+    if (!answer.failure) this.#complete(activity, answer.result);
+    else if (activity.host) this.#fail(activity, answer.failure);
+    else throw notFound('invalid activityID or activity already timed out or invoking workflow is completed');
   }
 
   pause(activity: Activity): void {
     activity.paused = true;
+    this.#watch(activity);
   }
 
-  /** What ended in time only now is told: while it is paused, no activity times out. */
+  /** A limit that passed meanwhile ends it now: while it is paused, no activity times out. */
   unpause(activity: Activity, reset: { attempts?: boolean; heartbeat?: boolean }): void {
     if (!activity.paused) return;
     activity.paused = false;
     if (reset.attempts) activity.attempt = 1;
     if (reset.heartbeat) activity.heartbeat = undefined;
-    const { overdue } = activity;
-    activity.overdue = undefined;
-    if (overdue) this.#timeOut(activity, overdue);
-    else if (!activity.host) this.#later(activity, this.engine.lag(), () => this.#offer(activity));
+    if (!activity.host) this.#enqueueAgain(activity, 0);
+    this.#watch(activity);
   }
 
   /** Gives an activity other limits and tries; an attempt under way has the new limit, from its start. */
@@ -96,7 +92,10 @@ export class Attempts {
     if (startToCloseTimeout) activity.command = { ...activity.command, startToCloseTimeout };
     if (retryPolicy)
       activity.command = { ...activity.command, retryPolicy: { ...activity.command.retryPolicy, ...retryPolicy } };
-    if (activity.host) this.#watchClose(activity);
+    const { host, attempt, failedMs = 0, attemptScheduledMs } = activity;
+    const dueMs = attempt > 1 ? failedMs + backoffMs(activity) : attemptScheduledMs;
+    if (!host) this.#enqueueAgain(activity, Math.max(0, dueMs - Date.now()));
+    this.#watch(activity);
   }
 
   /** The run is over: nobody waits for its activities any more. */
@@ -105,34 +104,36 @@ export class Attempts {
     this.open.clear();
   }
 
-  /** Offers the next attempt after a time. That the one before died with its host, only its time-out tells. */
+  /** Offers an attempt after a time. That the one before died with its host, only its time-out tells. */
   #enqueue(activity: Activity, delayMs: number): void {
     activity.host = undefined;
-    activity.attempt += 1;
     activity.attemptScheduledMs = Date.now() + delayMs;
-    const untaken = durationMs(activity.command.scheduleToStartTimeout);
-    this.#limit(activity, untaken && untaken + delayMs, () => {
-      if (!activity.host) this.#timeOut(activity, 'SCHEDULE_TO_START');
-    });
-    this.#later(activity, delayMs, () => this.#offer(activity));
+    this.#offer(activity, delayMs + this.engine.lag());
+    this.#watch(activity);
   }
 
-  #offer(activity: Activity): void {
-    if (activity.isOver || activity.host || activity.paused) return;
-    const host = this.engine.hostOf(activity.queue);
-    if (!host) {
-      this.#later(activity, OFFER_EVERY_MS, () => this.#offer(activity));
-      return;
-    }
-    void this.#start(activity, host);
+  /** The server forgets why the attempt before failed when an operator has the next one offered anew. */
+  #enqueueAgain(activity: Activity, delayMs: number): void {
+    activity.lastFailure = undefined;
+    this.#enqueue(activity, delayMs);
+  }
+
+  #offer(activity: Activity, delayMs: number): void {
+    clearTimeout(activity.offer);
+    activity.offer = setTimeout(() => {
+      if (activity.paused) return;
+      const host = this.engine.hostOf(activity.queue);
+      if (host) void this.#start(activity, host);
+      else this.#offer(activity, OFFER_EVERY_MS);
+    }, delayMs);
   }
 
   async #start(activity: Activity, host: Host): Promise<void> {
     const { attempt } = activity;
     activity.host = host;
     activity.startedMs = Date.now();
-    this.#watchClose(activity);
-    this.#watchHeartbeat(activity);
+    activity.beatMs = activity.startedMs;
+    this.#watch(activity);
     const environment = this.#environment(activity, host);
     const { startedMs } = activity;
     const isCurrent = () =>
@@ -148,9 +149,8 @@ export class Attempts {
         this.#confirmCancel(activity);
         return;
       }
-      const failure = ensureApplicationFailure(error);
-      const retryMs = msOptionalToNumber(failure.nextRetryDelay ?? undefined);
-      this.#fail(activity, defaultFailureConverter.errorToFailure(failure, PLAIN), retryMs);
+      const failure = ensureApplicationFailure(isPause(error) ? PAUSED : error);
+      this.#fail(activity, defaultFailureConverter.errorToFailure(failure, PLAIN));
     }
   }
 
@@ -202,70 +202,63 @@ export class Attempts {
   }
 
   /** Fails the attempt, and the activity if the policy allows no other. */
-  #fail(activity: Activity, failure: Failure, wantedMs?: number): void {
+  #fail(activity: Activity, failure: Failure): void {
     if (activity.isOver) return;
-    activity.lastFailure = failure;
-    const isFinal = failure.applicationFailureInfo?.nonRetryable === true;
-    const waitMs = isFinal ? undefined : this.#retryAfterMs(activity, wantedMs);
-    if (waitMs !== undefined && !activity.cancelRequested) {
-      this.#enqueue(activity, waitMs);
-      return;
-    }
+    activity.failedMs = Date.now();
+    const retryState = this.#retry(activity, failure);
+    if (retryState === undefined) return;
     const startedEventId = this.#recordStart(activity);
     const { scheduledEventId } = activity;
-    this.run.record('EVENT_TYPE_ACTIVITY_TASK_FAILED', { scheduledEventId, startedEventId, failure });
-    const retryState = isFinal
-      ? RetryState.RETRY_STATE_NON_RETRYABLE_FAILURE
-      : RetryState.RETRY_STATE_MAXIMUM_ATTEMPTS_REACHED;
-    this.#end(activity, { failed: { failure: this.#wrapped(activity, failure, startedEventId, retryState) } });
+    this.run.record('EVENT_TYPE_ACTIVITY_TASK_FAILED', { scheduledEventId, startedEventId, failure, retryState });
+    this.#end(activity, { failed: { failure: this.#wrapped(activity, failure, retryState, 'Activity task failed') } });
   }
 
   #timeOut(activity: Activity, kind: TimedOut): void {
-    if (activity.isOver) return;
-    if (activity.paused) {
-      activity.overdue = kind;
-      return;
-    }
-    const lastHeartbeatDetails = activity.heartbeat && { payloads: activity.heartbeat };
-    const timeoutFailureInfo = { timeoutType: TimeoutType[`TIMEOUT_TYPE_${kind}`], lastHeartbeatDetails };
-    const failure: Failure = { message: `activity ${kind} timeout`, source: 'Server', timeoutFailureInfo };
-    const mayRetry = kind === 'START_TO_CLOSE' || kind === 'HEARTBEAT';
-    const waitMs = mayRetry ? this.#retryAfterMs(activity) : undefined;
-    activity.lastFailure = failure;
-    if (waitMs !== undefined && !activity.cancelRequested) {
-      this.#enqueue(activity, waitMs);
-      return;
-    }
+    const retryState = this.#retry(activity, timeOutOf(kind));
+    if (retryState === undefined) return;
+    const isTooLate = retryState === RetryState.RETRY_STATE_TIMEOUT && kind !== 'SCHEDULE_TO_START';
+    const failure = isTooLate ? timeOutOf('SCHEDULE_TO_CLOSE', TOO_LATE) : timeOutOf(kind);
+    failure.cause = activity.lastFailure;
+    Object.assign(failure.timeoutFailureInfo ?? {}, {
+      lastHeartbeatDetails: activity.heartbeat && { payloads: activity.heartbeat },
+    });
     const startedEventId = activity.host ? this.#recordStart(activity) : 0;
     const { scheduledEventId } = activity;
-    const retryState = mayRetry ? RetryState.RETRY_STATE_MAXIMUM_ATTEMPTS_REACHED : RetryState.RETRY_STATE_TIMEOUT;
     this.run.record('EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT', { scheduledEventId, startedEventId, failure, retryState });
-    this.#end(activity, { failed: { failure: this.#wrapped(activity, failure, startedEventId, retryState) } });
+    const message = 'Activity task timed out';
+    this.#end(activity, { failed: { failure: this.#wrapped(activity, failure, retryState, message) } });
   }
 
-  #retryAfterMs({ command, attempt, scheduledMs }: Activity, wantedMs?: number): number | undefined {
-    const { maximumAttempts, initialInterval, maximumInterval, backoffCoefficient } = command.retryPolicy ?? {};
-    if (maximumAttempts && attempt >= maximumAttempts) return undefined;
-    const firstMs = durationMs(initialInterval) ?? 1_000;
-    const grownMs = firstMs * (backoffCoefficient || 2) ** (attempt - 1);
-    const waitMs = wantedMs ?? Math.min(grownMs, durationMs(maximumInterval) ?? 100 * firstMs);
-    const limitMs = durationMs(command.scheduleToCloseTimeout);
-    return limitMs !== undefined && Date.now() + waitMs > scheduledMs + limitMs ? undefined : waitMs;
+  /** Plans the attempt after one that failed; a paused activity has it wait. Returns why there is none. */
+  #retry(activity: Activity, failure: Failure): number | undefined {
+    if (activity.cancelRequested) return RetryState.RETRY_STATE_CANCEL_REQUESTED;
+    const { command, attempt, scheduledMs } = activity;
+    const { maximumAttempts, nonRetryableErrorTypes } = command.retryPolicy ?? {};
+    const { timeoutFailureInfo: timedOut, applicationFailureInfo: given, canceledFailureInfo } = failure;
+    if (timedOut && isOfSchedule(timedOut.timeoutType)) return RetryState.RETRY_STATE_TIMEOUT;
+    if (given?.nonRetryable || canceledFailureInfo || nonRetryableErrorTypes?.includes(given?.type ?? ''))
+      return RetryState.RETRY_STATE_NON_RETRYABLE_FAILURE;
+    const waitMs = durationMs(given?.nextRetryDelay) ?? backoffMs(activity);
+    if (!activity.paused) {
+      if (maximumAttempts && attempt >= maximumAttempts) return RetryState.RETRY_STATE_MAXIMUM_ATTEMPTS_REACHED;
+      const limitMs = durationMs(command.scheduleToCloseTimeout);
+      if (limitMs !== undefined && Date.now() + waitMs > scheduledMs + limitMs) return RetryState.RETRY_STATE_TIMEOUT;
+    }
+    activity.lastFailure = failure;
+    activity.attempt += 1;
+    this.#enqueue(activity, waitMs);
+    return undefined;
   }
 
-  #wrapped(
-    { id, type, scheduledEventId }: Activity,
-    cause: Failure,
-    startedEventId: number,
-    retryState: number,
-  ): Failure {
-    const about = { activityId: id, activityType: { name: type }, scheduledEventId, startedEventId, retryState };
-    return { message: 'Activity task failed', source: 'Server', cause, activityFailureInfo: about as never };
+  #wrapped({ id, type, scheduledEventId }: Activity, cause: Failure, retryState: number, message: string): Failure {
+    const about = { activityId: id, activityType: { name: type }, scheduledEventId, retryState };
+    return { message, source: 'Server', cause, activityFailureInfo: about as never };
   }
 
-  #cancelled(activity: Activity): Resolution {
-    const startedEventId = activity.host ? 1 : 0;
-    return { cancelled: { failure: this.#wrapped(activity, cancelledFailure, startedEventId, 0) } };
+  #cancelled(activity: Activity, details?: object): Resolution {
+    const cause = { canceledFailureInfo: { ...details } };
+    const state = RetryState.RETRY_STATE_CANCEL_REQUESTED;
+    return { cancelled: { failure: this.#wrapped(activity, cause, state, 'Activity cancelled') } };
   }
 
   #recordStart({ scheduledEventId, attempt, lastFailure }: Activity): number {
@@ -276,48 +269,67 @@ export class Attempts {
   #end(activity: Activity, result: Resolution): void {
     this.#forget(activity);
     this.open.delete(activity.seq);
-    this.engine.tell(this.run, { resolveActivity: { seq: activity.seq, result } });
+    this.#resolve(activity, result);
+  }
+
+  #resolve(activity: Activity, result: Resolution): void {
+    if (!activity.isResolved) this.engine.tell(this.run, { resolveActivity: { seq: activity.seq, result } });
+    activity.isResolved = true;
   }
 
   #forget(activity: Activity): void {
     activity.isOver = true;
-    for (const timer of activity.timers) clearTimeout(timer);
+    clearTimeout(activity.offer);
+    clearTimeout(activity.limit);
   }
 
-  #watchClose(activity: Activity): void {
-    const { startedMs = 0 } = activity;
-    const limitMs = () => durationMs(activity.command.startToCloseTimeout);
-    const ms = limitMs();
-    this.#limit(activity, ms && Math.max(0, startedMs + ms - Date.now()), () => {
-      if (activity.host && activity.startedMs === startedMs && limitMs() === ms)
-        this.#timeOut(activity, 'START_TO_CLOSE');
-    });
-  }
-
-  #watchHeartbeat(activity: Activity): void {
-    const limitMs = durationMs(activity.command.heartbeatTimeout);
-    if (limitMs === undefined) return;
-    const { startedMs } = activity;
-    const beatMs = Date.now();
-    activity.beatMs = beatMs;
-    this.#limit(activity, limitMs, () => {
-      if (activity.beatMs === beatMs && activity.startedMs === startedMs && activity.host)
-        this.#timeOut(activity, 'HEARTBEAT');
-    });
-  }
-
-  #limit(activity: Activity, ms: number | undefined, task: () => void): void {
-    if (ms !== undefined) this.#later(activity, ms, task);
-  }
-
-  #later(activity: Activity, ms: number, task: () => void): void {
-    const timer = setTimeout(() => {
-      activity.timers.delete(timer);
-      if (!activity.isOver) task();
-    }, ms);
-    activity.timers.add(timer);
+  /** Waits for the first of an activity's limits, all of which rest while it is paused. */
+  #watch(activity: Activity): void {
+    clearTimeout(activity.limit);
+    if (activity.paused || activity.isOver) return;
+    const first = limitsOf(activity).sort((one, other) => one.atMs - other.atMs)[0];
+    if (!first) return;
+    activity.limit = setTimeout(() => this.#timeOut(activity, first.kind), Math.max(0, first.atMs - Date.now()));
   }
 }
 
+/** The limits that an activity has now. One without a limit of its queue has that of the whole. */
+function limitsOf({ command, host, scheduledMs, attemptScheduledMs, startedMs = 0, beatMs = 0 }: Activity) {
+  const whole = command.scheduleToCloseTimeout;
+  const given: [TimedOut, number, typeof whole][] = host
+    ? [
+        ['START_TO_CLOSE', startedMs, command.startToCloseTimeout],
+        ['HEARTBEAT', beatMs, command.heartbeatTimeout],
+      ]
+    : [['SCHEDULE_TO_START', attemptScheduledMs, command.scheduleToStartTimeout ?? whole]];
+  return [...given, ['SCHEDULE_TO_CLOSE', scheduledMs, whole] as const].flatMap(([kind, fromMs, limit]) => {
+    const ms = durationMs(limit);
+    return ms === undefined ? [] : [{ kind, atMs: fromMs + ms }];
+  });
+}
+
+/** How long the policy waits after an attempt. */
+function backoffMs({ command, attempt }: Activity): number {
+  const { initialInterval, maximumInterval, backoffCoefficient } = command.retryPolicy ?? {};
+  const firstMs = durationMs(initialInterval) ?? 1_000;
+  return Math.min(firstMs * (backoffCoefficient || 2) ** (attempt - 1), durationMs(maximumInterval) ?? 100 * firstMs);
+}
+
+const isOfSchedule = (type: number | null | undefined): boolean =>
+  type === TimeoutType.TIMEOUT_TYPE_SCHEDULE_TO_START || type === TimeoutType.TIMEOUT_TYPE_SCHEDULE_TO_CLOSE;
+
+/** A time-out, in the server's words: `START_TO_CLOSE` is `StartToClose` there. */
+function timeOutOf(kind: TimedOut, message?: string): Failure {
+  const words = kind.toLowerCase().replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase());
+  return {
+    ...{ message: message ?? `activity ${words} timeout`, source: 'Server' },
+    timeoutFailureInfo: { timeoutType: TimeoutType[`TIMEOUT_TYPE_${kind}`] },
+  };
+}
+
+const isPause = (error: unknown): boolean => isCancellation(error) && (error as Error).message === 'PAUSED';
+const PAUSED = new ApplicationFailure('Activity paused', 'ActivityPause');
+const TOO_LATE = 'Not enough time to schedule next retry before activity ScheduleToClose timeout, giving up retrying';
+const NOT_STARTED = { details: { payloads: [encode('ACTIVITY_ID_NOT_STARTED')] } };
 const OFFER_EVERY_MS = 200;
 const PLAIN = { toPayload: encode, fromPayload: decode } as never;

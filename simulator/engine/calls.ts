@@ -4,7 +4,7 @@ import { type Activity, pendingOf } from './activity.js';
 import { attributesOf, type Engine } from './engine.js';
 import { reset } from './reset.js';
 import type { Run, StartOf, Update } from './run.js';
-import { type Failure, type Fields, GrpcError, NAMESPACE, notFound, type Payload, timestamp } from './wire.js';
+import { type Failure, type Fields, NAMESPACE, notFound, type Payload, timestamp } from './wire.js';
 
 const { UpdateWorkflowExecutionLifecycleStage: Stage, HistoryEventFilterType: Filter } = proto.temporal.api.enums.v1;
 const { v1: service } = proto.temporal.api.workflowservice;
@@ -38,11 +38,7 @@ export const calls = (engine: Engine) => ({
     statsByPriorityKey: {},
     versionsInfo: {},
   }),
-  startWorkflowExecution: (request: Of<'StartWorkflowExecutionRequest'>) => {
-    const { workflowIdReusePolicy: reuse, workflowIdConflictPolicy: conflict } = request;
-    const { run, isNew } = engine.start(startOf(request), { reuse, conflict });
-    return { runId: run.runId, started: isNew };
-  },
+  startWorkflowExecution: (request: Of<'StartWorkflowExecutionRequest'>) => start(engine, request),
   signalWithStartWorkflowExecution: (request: Of<'SignalWithStartWorkflowExecutionRequest'>) => {
     const conflict = proto.temporal.api.enums.v1.WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING;
     const { run, isNew } = engine.start(startOf(request), { reuse: request.workflowIdReusePolicy, conflict });
@@ -55,15 +51,16 @@ export const calls = (engine: Engine) => ({
     return {};
   },
   requestCancelWorkflowExecution: ({ workflowExecution, reason }: Of<'RequestCancelWorkflowExecutionRequest'>) => {
-    engine.requestCancel(engine.openRunOf(workflowExecution ?? {}), reason ?? '');
+    engine.requestCancel(engine.runOf(workflowExecution ?? {}), reason ?? '');
     return {};
   },
   terminateWorkflowExecution: ({ workflowExecution, reason }: Of<'TerminateWorkflowExecutionRequest'>) => {
-    engine.terminate(engine.openRunOf(workflowExecution ?? {}), reason ?? '');
+    engine.terminate(engine.openRunOf(workflowExecution ?? {}), reason || 'terminated by user via frontend');
     return {};
   },
-  resetWorkflowExecution: ({ workflowExecution, workflowTaskFinishEventId }: Of<'ResetWorkflowExecutionRequest'>) => {
-    const run = reset(engine, engine.runOf(workflowExecution ?? {}), Number(workflowTaskFinishEventId));
+  resetWorkflowExecution: (request: Of<'ResetWorkflowExecutionRequest'>) => {
+    const before = engine.runOf(request.workflowExecution ?? {});
+    const run = reset(engine, before, Number(request.workflowTaskFinishEventId), request.reason ?? '');
     return { runId: run.runId };
   },
   updateActivityOptions: ({ execution, id, activityOptions }: Of<'UpdateActivityOptionsRequest'>) => {
@@ -78,20 +75,16 @@ export const calls = (engine: Engine) => ({
     const answer = await engine.code.query(run, queryType ?? '', payloadsOf(queryArgs), fieldsOf(header));
     return { queryResult: { payloads: answer ? [answer] : [] } };
   },
-  updateWorkflowExecution: async (request: Of<'UpdateWorkflowExecutionRequest'>) => {
-    const { workflowExecution, waitPolicy } = request;
-    const { meta, input } = request.request ?? {};
-    const run = engine.runOf(workflowExecution ?? {});
-    const known = run.updates.get(meta?.updateId ?? '');
-    if (!run.isOpen && !known?.outcome) throw notFound('workflow execution already completed');
-    const [id, name] = [meta?.updateId ?? '', input?.name ?? ''];
-    const update = engine.update(run, { id, name, input: payloadsOf(input?.args), headers: fieldsOf(input?.header) });
-    return answerOf(run, await reached(run, update, waitPolicy?.lifecycleStage ?? 0));
+  updateWorkflowExecution: (request: Of<'UpdateWorkflowExecutionRequest'>) => update(engine, request),
+  executeMultiOperation: async ({ operations }: Of<'ExecuteMultiOperationRequest'>) => {
+    const [first, second] = operations ?? [];
+    const startWorkflow = start(engine, first?.startWorkflow ?? {});
+    return { responses: [{ startWorkflow }, { updateWorkflow: await update(engine, second?.updateWorkflow ?? {}) }] };
   },
   pollWorkflowExecutionUpdate: async ({ updateRef, waitPolicy }: Of<'PollWorkflowExecutionUpdateRequest'>) => {
     const run = engine.runOf(updateRef?.workflowExecution ?? {});
     const update = run.updates.get(updateRef?.updateId ?? '');
-    if (!update) throw notFound(`update ${updateRef?.updateId} not found`);
+    if (!update) throw notFound(`update "${updateRef?.updateId}" not found`);
     return answerOf(run, await reached(run, update, waitPolicy?.lifecycleStage ?? 0));
   },
   describeWorkflowExecution: ({ execution }: Of<'DescribeWorkflowExecutionRequest'>) => {
@@ -149,6 +142,23 @@ export const calls = (engine: Engine) => ({
   },
 });
 
+function start(engine: Engine, request: Of<'StartWorkflowExecutionRequest'>) {
+  const { workflowIdReusePolicy: reuse, workflowIdConflictPolicy: conflict } = request;
+  const { run, isNew } = engine.start(startOf(request), { reuse, conflict });
+  return { runId: run.runId, started: isNew };
+}
+
+async function update(engine: Engine, request: Of<'UpdateWorkflowExecutionRequest'>) {
+  const { workflowExecution, waitPolicy } = request;
+  const { meta, input } = request.request ?? {};
+  const run = engine.runOf(workflowExecution ?? {});
+  const known = run.updates.get(meta?.updateId ?? '');
+  if (!run.isOpen && !known) throw notFound('workflow execution already completed');
+  const [id, name] = [meta?.updateId ?? '', input?.name ?? ''];
+  const admitted = engine.update(run, { id, name, input: payloadsOf(input?.args), headers: fieldsOf(input?.header) });
+  return answerOf(run, await reached(run, admitted, waitPolicy?.lifecycleStage ?? 0));
+}
+
 function startOf(request: Of<'StartWorkflowExecutionRequest'>): StartOf {
   return {
     ...{ workflowId: request.workflowId ?? '', type: request.workflowType?.name ?? '' },
@@ -173,8 +183,9 @@ async function reached(run: Run, update: Update, stage: number): Promise<Update>
   if (update.outcome || run.isOpen) return update;
   if (update.stage < Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ACCEPTED)
     throw notFound('workflow execution already completed');
-  const applicationFailureInfo = { type: 'AcceptedUpdateCompletedWorkflow' };
-  const failure: Failure = { message: 'Workflow Update failed because the Workflow completed', applicationFailureInfo };
+  const applicationFailureInfo = { type: 'AcceptedUpdateCompletedWorkflow', nonRetryable: true };
+  const message = 'Workflow Update failed because the Workflow completed before the Update completed.';
+  const failure: Failure = { message, applicationFailureInfo };
   update.outcome = { failure };
   update.stage = Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED;
   return update;
@@ -187,24 +198,23 @@ const answerOf = (run: Run, { id, stage, outcome }: Update) => ({
 
 const statusName = ({ status }: Run): string => STATUS_NAMES[status] ?? '';
 
-/** Runs that a list query selects: open ones first, then the newest. */
+/** Runs that a list query selects: open ones first, then what ended last; of these, what began last. */
 function listed(engine: Engine, query: string | null | undefined): Run[] {
   const asOfMs = Date.now() - engine.listLagMs;
   const all = [...engine.runs.values()].flat().filter(({ begunMs }) => begunMs <= asOfMs);
   return all
     .filter((run) => !query || selects(query, rowOf(run, asOfMs)))
-    .sort((one, other) => placeOf(other) - placeOf(one) || (one.runId < other.runId ? 1 : -1));
+    .sort((one, other) => (other.closeMs ?? OPEN_MS) - (one.closeMs ?? OPEN_MS) || other.startMs - one.startMs);
 }
 
-const placeOf = ({ closeMs, startMs }: Run): number => (closeMs ?? OPEN_MS) * 1e-3 + startMs;
 const OPEN_MS = 9e15;
 
 const rowOf = (run: Run, asOfMs: number): Record<string, unknown> => ({
   ...attributesOf(run),
   ...{ WorkflowId: run.workflowId, RunId: run.runId, WorkflowType: run.start.type, TaskQueue: run.start.taskQueue },
   StartTime: new Date(run.startMs),
-  ...((run.closeMs ?? asOfMs) < asOfMs
-    ? { ExecutionStatus: statusName(run), CloseTime: new Date(run.closeMs ?? 0) }
+  ...(run.closeMs !== undefined && run.closeMs <= asOfMs
+    ? { ExecutionStatus: statusName(run), CloseTime: new Date(run.closeMs) }
     : { ExecutionStatus: STATUS_NAMES[1] }),
 });
 
@@ -218,14 +228,17 @@ const infoOf = (run: Run) =>
     ...(run.start.parent && { parentExecution: run.start.parent.run.execution }),
   });
 
+const NO_ACTIVITY = "Can't find pending activity with such ID. Invalid activityID or activity already completed";
+
 function activityBy(
   engine: Engine,
   execution: { workflowId?: string | null; runId?: string | null } | null | undefined,
   id: string | null | undefined,
+  unknown = NO_ACTIVITY,
 ): { run: Run; activity: Activity } {
   const run = engine.openRunOf(execution ?? {});
   const activity = [...run.attempts.open.values()].find((one) => one.id === id);
-  if (!activity) throw notFound(`no activity ${id}`);
+  if (!activity) throw notFound(unknown);
   return { run, activity };
 }
 
@@ -234,7 +247,8 @@ function answerById(
   request: { workflowId?: string | null; runId?: string | null; activityId?: string | null },
   answer: { result?: Payload; failure?: Failure },
 ): void {
-  const { run, activity } = activityBy(engine, request, request.activityId);
-  if (!activity.host && !activity.paused) throw new GrpcError(5, 'the activity has not begun');
+  const { activityId } = request;
+  const about = `cannot find pending activity with ActivityID ${activityId}, check workflow execution history for more details`;
+  const { run, activity } = activityBy(engine, request, activityId, about);
   run.attempts.answer(activity, answer);
 }

@@ -1,10 +1,11 @@
 import proto from '@temporalio/proto';
 import type { Engine } from './engine.js';
-import type { Run } from './run.js';
-import { type Command, cancelledFailure, durationMs, type Failure, NAMESPACE } from './wire.js';
+import { type Run, upsert } from './run.js';
+import { type Command, cancelledFailure, decode, durationMs, encode, type Failure, NAMESPACE } from './wire.js';
 
 const {
   WorkflowExecutionStatus: Status,
+  RetryState,
   UpdateWorkflowExecutionLifecycleStage: Stage,
   SignalExternalWorkflowExecutionFailedCause: SignalFailed,
 } = proto.temporal.api.enums.v1;
@@ -13,6 +14,25 @@ const { StartChildWorkflowExecutionFailedCause: ChildFailed, ParentClosePolicy }
 type Kind = Exclude<keyof Command, 'variant' | 'userMetadata'>;
 type Given<K extends Kind> = NonNullable<Command[K]>;
 type Handlers = { [K in Kind]?: (engine: Engine, run: Run, given: Given<K>) => void };
+
+/** What reaches the server: a timer that the task which starts it cancels never does. */
+export function sent(commands: readonly Command[]): Command[] {
+  const numbers = (kind: 'startTimer' | 'cancelTimer') => new Set(commands.map((one) => one[kind]?.seq ?? undefined));
+  const [started, cancelled] = [numbers('startTimer'), numbers('cancelTimer')];
+  return commands.filter(({ startTimer, cancelTimer }) => {
+    const seq = (startTimer ?? cancelTimer)?.seq ?? undefined;
+    return seq === undefined || !started.has(seq) || !cancelled.has(seq);
+  });
+}
+
+/** Whether a command ends its run. */
+export const isEnd = (command: Command): boolean =>
+  Boolean(
+    command.completeWorkflowExecution ??
+      command.failWorkflowExecution ??
+      command.cancelWorkflowExecution ??
+      command.continueAsNewWorkflowExecution,
+  );
 
 /** Does what a workflow wants. Throws for a command that the engine does not know. */
 export function apply(engine: Engine, run: Run, command: Command): void {
@@ -44,13 +64,19 @@ const HANDLERS: Handlers = {
   requestCancelActivity: (_, run, { seq }) => run.attempts.requestCancel(seq ?? 0),
   upsertWorkflowSearchAttributes(_, run, { searchAttributes }) {
     run.record('EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', { searchAttributes });
-    run.upsert(searchAttributes?.indexedFields ?? {});
+    upsert(run.searchAttributes, searchAttributes?.indexedFields ?? {});
   },
   modifyWorkflowProperties(_, run, { upsertedMemo }) {
     run.record('EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED', { upsertedMemo });
-    Object.assign(run.memo, upsertedMemo?.fields);
+    upsert(run.memo, upsertedMemo?.fields ?? {});
   },
-  setPatchMarker: (_, run) => void run.record('EVENT_TYPE_MARKER_RECORDED', { markerName: 'core_patch' }),
+  setPatchMarker(_, run, { patchId }) {
+    run.record('EVENT_TYPE_MARKER_RECORDED', { markerName: 'core_patch' });
+    const before = (decode(run.searchAttributes.TemporalChangeVersion) as string[] | undefined) ?? [];
+    const indexedFields = { TemporalChangeVersion: encode([...before, patchId]) };
+    run.record('EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', { searchAttributes: { indexedFields } });
+    upsert(run.searchAttributes, indexedFields);
+  },
   updateResponse(engine, run, { protocolInstanceId, accepted, rejected, completed }) {
     const update = run.updates.get(protocolInstanceId ?? '');
     if (!update) return;
@@ -58,13 +84,16 @@ const HANDLERS: Handlers = {
       update.stage = Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ACCEPTED;
       const { id, name, input } = update;
       const acceptedRequest = { meta: { updateId: id }, input: { name, args: { payloads: input } } };
-      run.record('EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED', { protocolInstanceId, acceptedRequest });
+      // A reset wrote the request of one that it applies again.
+      const given = update.isReapplied ? {} : { acceptedRequest };
+      run.record('EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED', { protocolInstanceId, ...given });
     } else {
       const isAccepted = update.stage === Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ACCEPTED;
       update.stage = Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED;
       update.outcome = rejected ? { failure: rejected } : { success: { payloads: completed ? [completed] : [] } };
       const about = { meta: { updateId: update.id }, outcome: update.outcome };
-      if (!isAccepted) update.isRefused = true;
+      // The server forgets it: the same id may come again.
+      if (!isAccepted) run.updates.delete(update.id);
       else run.record('EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_COMPLETED', about);
     }
     engine.settle(update);
@@ -101,16 +130,24 @@ const HANDLERS: Handlers = {
     }, engine.lag());
   },
   cancelChildWorkflowExecution(engine, run, { childWorkflowSeq }) {
-    const child = run.children.get(childWorkflowSeq ?? 0);
-    if (child?.isOpen) engine.requestCancel(child, 'by its parent');
+    const begun = run.children.get(childWorkflowSeq ?? 0);
+    if (!begun) return;
+    const child = newestOfChain(engine, begun);
+    const about = { workflowExecution: { workflowId: child.workflowId } };
+    run.record('EVENT_TYPE_REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED', about);
+    setTimeout(() => {
+      if (run.isOpen) run.record('EVENT_TYPE_EXTERNAL_WORKFLOW_EXECUTION_CANCEL_REQUESTED', about);
+      engine.requestCancel(child, 'by its parent');
+    }, engine.lag());
   },
   signalExternalWorkflowExecution(engine, run, given) {
     const { seq, workflowExecution, childWorkflowId, signalName, args, headers } = given;
     const workflowId = childWorkflowId || workflowExecution?.workflowId;
-    const about = { workflowExecution: { workflowId }, signalName };
-    run.record('EVENT_TYPE_SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED', about);
+    const about = { workflowExecution: { workflowId } };
+    const input = { payloads: args };
+    run.record('EVENT_TYPE_SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED', { ...about, signalName, input });
     setTimeout(() => {
-      const failure = attempted(() =>
+      const failure = attempted('signal external workflow because it was', () =>
         engine.signal(
           openOf(engine, workflowId, workflowExecution?.runId),
           signalName ?? '',
@@ -130,7 +167,9 @@ const HANDLERS: Handlers = {
     run.record('EVENT_TYPE_REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED', about);
     setTimeout(() => {
       const { workflowId, runId } = workflowExecution ?? {};
-      const failure = attempted(() => engine.requestCancel(openOf(engine, workflowId, runId)));
+      const failure = attempted('cancel external workflow because', () =>
+        engine.requestCancel(engine.runOf({ workflowId, runId })),
+      );
       const event = failure
         ? 'EVENT_TYPE_REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION_FAILED'
         : 'EVENT_TYPE_EXTERNAL_WORKFLOW_EXECUTION_CANCEL_REQUESTED';
@@ -142,25 +181,21 @@ const HANDLERS: Handlers = {
     run.record('EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED', { result: { payloads: result ? [result] : [] } });
     run.result = result ?? undefined;
     engine.close(run, Status.WORKFLOW_EXECUTION_STATUS_COMPLETED);
-    closeChildren(engine, run);
   },
   failWorkflowExecution(engine, run, { failure }) {
-    run.record('EVENT_TYPE_WORKFLOW_EXECUTION_FAILED', { failure });
+    const retryState = RetryState.RETRY_STATE_RETRY_POLICY_NOT_SET;
+    run.record('EVENT_TYPE_WORKFLOW_EXECUTION_FAILED', { failure, retryState });
     run.failure = failure ?? undefined;
     engine.close(run, Status.WORKFLOW_EXECUTION_STATUS_FAILED);
-    closeChildren(engine, run);
   },
   cancelWorkflowExecution(engine, run) {
     run.record('EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED');
     run.failure = cancelledFailure;
     engine.close(run, Status.WORKFLOW_EXECUTION_STATUS_CANCELED);
-    closeChildren(engine, run);
   },
   continueAsNewWorkflowExecution(engine, run, given) {
     const { workflowType, taskQueue, arguments: input, headers, memo, searchAttributes } = given;
-    run.record('EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW', { workflowType: { name: workflowType } });
-    engine.close(run, Status.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW);
-    engine.start({
+    const { run: next } = engine.start({
       ...{
         workflowId: run.workflowId,
         type: workflowType || run.start.type,
@@ -171,6 +206,13 @@ const HANDLERS: Handlers = {
       searchAttributes: searchAttributes?.indexedFields ?? run.searchAttributes,
       ...(run.start.parent && { parent: run.start.parent }),
     });
+    const about = {
+      workflowType: { name: workflowType },
+      input: { payloads: input },
+      newExecutionRunId: next.runId,
+    };
+    run.record('EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW', about);
+    engine.close(run, Status.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW);
   },
 };
 
@@ -180,13 +222,13 @@ const openOf = (engine: Engine, workflowId?: string | null, runId?: string | nul
   engine.openRunOf({ workflowId, runId });
 
 /** Why a call on another workflow failed; undefined if it did not. */
-function attempted(call: () => void): Failure | undefined {
+function attempted(what: string, call: () => void): Failure | undefined {
   try {
     call();
     return undefined;
-  } catch (error) {
-    const applicationFailureInfo = { type: 'ExternalWorkflowNotFound', nonRetryable: true };
-    return { message: (error as Error).message, source: 'engine', applicationFailureInfo };
+  } catch {
+    const applicationFailureInfo = { type: 'ExternalWorkflowExecutionNotFound' };
+    return { message: `Unable to ${what} not found`, source: 'engine', applicationFailureInfo };
   }
 }
 
@@ -200,27 +242,52 @@ export function tellParent(engine: Engine, child: Run): void {
   if (child.status === Status.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW) return;
   const about = { workflowExecution: child.execution, workflowType: { name: child.start.type } };
   if (child.status === Status.WORKFLOW_EXECUTION_STATUS_COMPLETED) {
-    parent.record('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_COMPLETED', about);
+    parent.record('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_COMPLETED', {
+      ...about,
+      result: { payloads: child.result ? [child.result] : [] },
+    });
     const result = { completed: { result: child.result } };
     engine.tell(parent, { resolveChildWorkflowExecution: { seq, result } });
     return;
   }
-  parent.record('EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_FAILED', about);
+  const { name, cause } = ENDS[child.status] ?? { name: 'FAILED', cause: child.failure };
+  const retryState =
+    name === 'FAILED' ? RetryState.RETRY_STATE_RETRY_POLICY_NOT_SET : RetryState.RETRY_STATE_NON_RETRYABLE_FAILURE;
+  parent.record(`EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_${name}`, {
+    ...about,
+    ...(name === 'FAILED' && { failure: child.failure, retryState }),
+  });
   const failure: Failure = {
-    ...{ message: 'Child Workflow execution failed', source: 'Server', cause: child.failure },
-    childWorkflowExecutionFailureInfo: { ...about, namespace: NAMESPACE } as never,
+    ...{ message: 'Child Workflow execution failed', source: 'Server', cause },
+    childWorkflowExecutionFailureInfo: { ...about, namespace: NAMESPACE, retryState } as never,
   };
   engine.tell(parent, { resolveChildWorkflowExecution: { seq, result: { failed: { failure } } } });
 }
 
+/** How a parent sees ends of children that are no failures. */
+const ENDS: Record<number, { name: 'CANCELED' | 'TERMINATED'; cause: Failure }> = {
+  [Status.WORKFLOW_EXECUTION_STATUS_CANCELED]: { name: 'CANCELED', cause: { canceledFailureInfo: {} } },
+  [Status.WORKFLOW_EXECUTION_STATUS_TERMINATED]: {
+    ...{ name: 'TERMINATED', cause: { message: 'Terminated', terminatedFailureInfo: {} } },
+  },
+};
+
 /** The run that goes on after resets. */
 const newestOf = (run: Run): Run => (run.resetTo ? newestOf(run.resetTo) : run);
 
-function closeChildren(engine: Engine, run: Run): void {
-  for (const child of run.children.values()) {
+/** Does to children that their parent leaves what their policy says. */
+export function closeChildren(engine: Engine, run: Run): void {
+  for (const begun of run.children.values()) {
+    const child = newestOfChain(engine, begun);
     const policy = child.start.parent?.closePolicy;
     if (!child.isOpen || policy === ParentClosePolicy.PARENT_CLOSE_POLICY_ABANDON) continue;
     if (policy === ParentClosePolicy.PARENT_CLOSE_POLICY_REQUEST_CANCEL) engine.requestCancel(child);
     else engine.terminate(child, 'by parent close policy');
   }
+}
+
+/** The run that goes on after a run continued as new or was reset. */
+function newestOfChain(engine: Engine, run: Run): Run {
+  const newest = engine.newest(run.workflowId);
+  return newest?.firstRunId === run.firstRunId ? newest : run;
 }

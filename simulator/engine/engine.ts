@@ -4,7 +4,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import type { Random } from '../random.js';
 import { type Host, Tokens } from './activity.js';
 import { Attempts } from './attempts.js';
-import { apply, tellParent } from './commands.js';
+import { apply, closeChildren, isEnd, sent, tellParent } from './commands.js';
 import { connectionTo } from './connection.js';
 import { Run, type StartOf, type Update } from './run.js';
 import type { WorkflowSandbox } from './sandbox.js';
@@ -26,6 +26,7 @@ const {
   UpdateWorkflowExecutionLifecycleStage: Stage,
   WorkflowIdReusePolicy: Reuse,
   WorkflowIdConflictPolicy: OnConflict,
+  WorkflowTaskFailedCause: TaskFailed,
 } = proto.temporal.api.enums.v1;
 
 /** How a workflow is started if its id is taken. */
@@ -183,7 +184,9 @@ export class Engine {
     this.tell(run, { signalWorkflow: { signalName, input, headers, identity } });
   }
 
+  /** A second request changes nothing, nor does one to a closed run. */
   requestCancel(run: Run, reason = ''): void {
+    if (!run.isOpen || run.isCancelRequested) return;
     run.record('EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED', { cause: reason });
     this.tell(run, { cancelWorkflow: { reason } });
   }
@@ -195,12 +198,12 @@ export class Engine {
   }
 
   /** Admits an update; the same id is the same update. */
-  update(run: Run, given: Pick<Update, 'id' | 'name' | 'input' | 'headers'>): Update {
+  update(run: Run, given: Pick<Update, 'id' | 'name' | 'input' | 'headers' | 'isReapplied'>): Update {
     const known = run.updates.get(given.id);
     if (known) return known;
-    const { id, name, input, headers } = given;
+    const { id, name, input, headers, isReapplied } = given;
     const stage = Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ADMITTED;
-    const update: Update = { id, name, input, headers, stage, waiters: [] };
+    const update: Update = { id, name, input, headers, stage, waiters: [], ...(isReapplied && { isReapplied }) };
     run.updates.set(id, update);
     const meta = { updateId: id, identity: 'client' };
     this.tell(run, { doUpdate: { id, protocolInstanceId: id, name, input, headers, meta, runValidator: true } });
@@ -228,10 +231,23 @@ export class Engine {
         this.logger.error(`workflow task of ${run.workflowId} failed: ${failed}`);
         break;
       }
+      if (commands.some(isEnd) && run.jobs.some(({ doUpdate }) => !doUpdate)) {
+        run.record('EVENT_TYPE_WORKFLOW_TASK_FAILED', { startedEventId, cause: UNHANDLED_COMMAND });
+        this.#repeat(run, jobs);
+        continue;
+      }
       run.record('EVENT_TYPE_WORKFLOW_TASK_COMPLETED', { startedEventId });
-      for (const command of commands) apply(this, run, command);
+      for (const command of sent(commands)) apply(this, run, command);
     }
     run.isBusy = false;
+  }
+
+  /** The code forgets a task that would have ended its run past events that it has not seen. */
+  #repeat(run: Run, jobs: Job[]): void {
+    run.jobs.unshift(...jobs);
+    run.activations.pop();
+    void run.workflow?.dispose();
+    run.workflow = undefined;
   }
 
   /** Ends a run at the server: its waiters, its parent and its children are told. */
@@ -242,7 +258,10 @@ export class Engine {
     run.attempts.abandon();
     for (const update of run.updates.values()) this.settle(update);
     for (const tell of run.closed.splice(0)) tell();
-    if (!run.resetTo) tellParent(this, run);
+    if (!run.resetTo) {
+      tellParent(this, run);
+      closeChildren(this, run);
+    }
     const { workflow } = run;
     run.workflow = undefined;
     // Not within its own activation.
@@ -255,6 +274,7 @@ export class Engine {
   }
 }
 
+const UNHANDLED_COMMAND = TaskFailed.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND;
 const clients = new WeakMap<Host, Client>();
 
 const alreadyStarted = ({ workflowId, runId }: Run): GrpcError =>

@@ -4,20 +4,20 @@ import type { Engine } from './engine.js';
 import type { Run } from './run.js';
 import { type Command, durationMs, GrpcError, type HistoryEvent, type Job } from './wire.js';
 
-const { EventType, UpdateWorkflowExecutionLifecycleStage: Stage } = proto.temporal.api.enums.v1;
+const { UpdateWorkflowExecutionLifecycleStage: Stage } = proto.temporal.api.enums.v1;
 
 /**
  * Ends a run and begins another one that has its history up to a workflow task, whose jobs it gets again, and the signals and
  * updates that came after it. What was under way at that point is under way in the new run.
  */
-export function reset(engine: Engine, before: Run, finishEventId: number): Run {
+export function reset(engine: Engine, before: Run, finishEventId: number, reason: string): Run {
   const task = before.activations.findIndex(({ historyLength }) => historyLength + 1 === finishEventId);
   const again = before.activations[task];
-  if (!again) throw new GrpcError(3, `event ${finishEventId} ends no workflow task`);
+  if (!again) throw new GrpcError(3, 'Workflow task finish ID must be > 1 && <= workflow last event ID.');
   const later = before.history.slice(finishEventId);
   const run = engine.begin({ ...before.start, reset: before });
   before.resetTo = run;
-  if (before.isOpen) engine.terminate(before, 'reset');
+  if (before.isOpen) engine.terminate(before, reason);
   // Up to the task, which is in the history as failed.
   run.history.push(...before.history.slice(0, again.historyLength));
   run.record('EVENT_TYPE_WORKFLOW_TASK_FAILED', { cause: 'RESET_WORKFLOW', baseRunId: before.runId });
@@ -30,8 +30,12 @@ export function reset(engine: Engine, before: Run, finishEventId: number): Run {
     before.activations.slice(0, task + 1).flatMap(({ jobs }) => jobs),
   );
   engine.tell(run, { updateRandomSeed: { randomnessSeed: before.history.length as never } });
-  // An update is in the history only once it was accepted, after the task began.
-  for (const job of again.jobs) if (!job.doUpdate) engine.tell(run, job);
+  // An update is in the history only once it was accepted, after the task began, or if an earlier reset wrote it there.
+  for (const job of again.jobs) {
+    const update = before.updates.get(job.doUpdate?.id ?? '');
+    if (update?.isReapplied) engine.update(run, update);
+    else if (!job.doUpdate) engine.tell(run, job);
+  }
   for (const event of later) reapply(engine, before.updates, run, event);
   return run;
 }
@@ -121,12 +125,17 @@ function keepUpdates(updates: Run['updates'], run: Run): void {
   for (const update of kept) run.updates.set(update.id, update);
 }
 
+/** What callers gave the run that was ended, the new one gets again; a request to cancel is lost. */
 export function reapply(engine: Engine, updates: Run['updates'], run: Run, event: HistoryEvent): void {
-  const { workflowExecutionSignaledEventAttributes: signal, workflowExecutionUpdateAcceptedEventAttributes: update } =
-    event;
+  const {
+    workflowExecutionSignaledEventAttributes: signal,
+    workflowExecutionUpdateAcceptedEventAttributes: accepted,
+    workflowExecutionUpdateAdmittedEventAttributes: admitted,
+  } = event;
   if (signal) engine.signal(run, signal.signalName ?? '', signal.input?.payloads ?? []);
-  const id = update?.acceptedRequest?.meta?.updateId ?? '';
-  const known = update && updates.get(id);
-  if (known && !run.updates.has(id)) engine.update(run, known);
-  if (event.eventType === EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED) engine.requestCancel(run);
+  const request = accepted?.acceptedRequest ?? admitted?.request;
+  const known = updates.get(request?.meta?.updateId ?? '');
+  if (!known || run.updates.has(known.id)) return;
+  run.record('EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ADMITTED', { request });
+  engine.update(run, { ...known, isReapplied: true });
 }

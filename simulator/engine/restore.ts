@@ -63,7 +63,11 @@ function rewind(engine: Engine, run: Run, atMs: number, isKept: (run: Run) => bo
     run,
     run.activations.flatMap(({ jobs }) => jobs),
   );
-  for (const event of events) if (timeOf(event) <= atMs) reapply(engine, new Map(), run, event);
+  for (const event of events) {
+    if (timeOf(event) > atMs) continue;
+    reapply(engine, new Map(), run, event);
+    if (event.workflowExecutionCancelRequestedEventAttributes) engine.requestCancel(run);
+  }
   for (const child of run.children.values()) if (!child.isOpen) tellParent(engine, child);
 }
 

@@ -38,9 +38,9 @@ export interface Update {
   input: Payload[];
   headers: Fields;
   stage: number;
-  /** Its validator refused it, so that it is in no history. */
-  isRefused?: true;
   outcome?: proto.temporal.api.update.v1.IOutcome;
+  /** A reset gave it to this run. */
+  isReapplied?: true;
   waiters: (() => void)[];
 }
 
@@ -99,16 +99,8 @@ export class Run {
     for (const event of this.history) {
       const { searchAttributes } = event.upsertWorkflowSearchAttributesEventAttributes ?? {};
       const { upsertedMemo } = event.workflowPropertiesModifiedEventAttributes ?? {};
-      if (searchAttributes) this.upsert(searchAttributes.indexedFields ?? {});
-      Object.assign(this.memo, upsertedMemo?.fields);
-    }
-  }
-
-  /** Sets search attributes; an empty value removes one. */
-  upsert(given: Fields): void {
-    for (const [name, payload] of Object.entries(given)) {
-      if (isEmpty(payload)) delete this.searchAttributes[name];
-      else this.searchAttributes[name] = payload;
+      upsert(this.searchAttributes, searchAttributes?.indexedFields ?? {});
+      upsert(this.memo, upsertedMemo?.fields ?? {});
     }
   }
 
@@ -118,6 +110,10 @@ export class Run {
 
   get isOpen(): boolean {
     return this.status === Status.WORKFLOW_EXECUTION_STATUS_RUNNING;
+  }
+
+  get isCancelRequested(): boolean {
+    return this.history.some((event) => event.workflowExecutionCancelRequestedEventAttributes);
   }
 
   get firstRunId(): string {
@@ -138,6 +134,14 @@ export class Run {
     const id = this.history.length + 1;
     this.history.push(eventOf(id, Date.now(), name, attributes));
     return id;
+  }
+}
+
+/** Writes search attributes or a memo over others; an empty value removes one. */
+export function upsert(fields: Fields, given: Fields): void {
+  for (const [name, payload] of Object.entries(given)) {
+    if (isEmpty(payload)) delete fields[name];
+    else fields[name] = payload;
   }
 }
 

@@ -43,6 +43,11 @@ export const eventOf = (id: number, ms: number, name: EventName, attributes: obj
     .replace(/_(\w)/g, (_, letter) => letter.toUpperCase())}EventAttributes`]: attributes,
 });
 
+const CODES: Record<number, string> = {
+  ...{ 1: 'CANCELLED', 3: 'INVALID_ARGUMENT', 4: 'DEADLINE_EXCEEDED', 5: 'NOT_FOUND', 6: 'ALREADY_EXISTS' },
+  ...{ 9: 'FAILED_PRECONDITION', 12: 'UNIMPLEMENTED' },
+};
+
 /** An error as gRPC gives it to a client. */
 export class GrpcError extends Error {
   readonly metadata = { get: () => [] };
@@ -51,7 +56,7 @@ export class GrpcError extends Error {
     readonly code: number,
     readonly details: string,
   ) {
-    super(`${code}: ${details}`);
+    super(`${code} ${CODES[code]}: ${details}`);
   }
 }
 

@@ -20,7 +20,15 @@ export class WorkflowCode {
     const done = await activate(run.workflow, { runId: run.runId, jobs, historyLength, timestamp: timestamp(atMs) });
     const commands = done.successful?.commands ?? [];
     for (const flag of done.successful?.usedInternalFlags ?? []) run.original.flags.add(flag);
-    run.activations.push({ jobs, atMs, historyLength, given: commands, commands: commands.map(nameOf) });
+    // Histories hold no refused updates.
+    const answers = commands.flatMap(({ updateResponse }) => updateResponse ?? []);
+    const isAccepted = (id: unknown) => answers.some((one) => one.accepted && one.protocolInstanceId === id);
+    const kept = jobs.filter(({ doUpdate }) => !doUpdate || isAccepted(doUpdate.protocolInstanceId));
+    const refused = new Set(
+      jobs.filter((job) => !kept.includes(job)).map(({ doUpdate }) => doUpdate?.protocolInstanceId),
+    );
+    const given = commands.filter(({ updateResponse }) => !refused.has(updateResponse?.protocolInstanceId));
+    run.activations.push({ jobs: kept, atMs, historyLength, given, commands: given.map(nameOf) });
     return { commands, failed: done.failed ? (done.failed.failure?.message ?? '') : undefined };
   }
 
@@ -66,13 +74,8 @@ export class WorkflowCode {
   async replay(run: Run): Promise<{ workflow: SandboxedWorkflow; differs?: number }> {
     const workflow = await this.#createWorkflow(run);
     let differs: number | undefined;
-    for (const [n, { jobs, atMs, historyLength, commands: all }] of run.activations.entries()) {
-      // Histories hold no refused updates.
-      const isRefused = (id: string | null | undefined) => run.updates.get(id ?? '')?.isRefused === true;
-      const commands = all.filter((name) => !isRefused(/^updateResponse (.*)$/.exec(name)?.[1]));
-      const replayed = jobs
-        .filter(({ doUpdate }) => !isRefused(doUpdate?.id))
-        .map((job) => (job.doUpdate ? { doUpdate: { ...job.doUpdate, runValidator: false } } : job));
+    for (const [n, { jobs, atMs, historyLength, commands }] of run.activations.entries()) {
+      const replayed = jobs.map((job) => (job.doUpdate ? { doUpdate: { ...job.doUpdate, runValidator: false } } : job));
       if (replayed.length === 0) continue;
       const isReplaying = true;
       const availableInternalFlags = [...run.original.flags];
