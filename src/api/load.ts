@@ -16,6 +16,7 @@ const LOOK_EVERY_MS = 250;
 /** Requests under way, so that no caller takes the room of others or of probes. */
 export class Load {
   readonly #underWay = new Map<string, number>();
+  readonly #ends = new WeakMap<ServerResponse, (() => Promise<unknown>)[]>();
 
   /** `connections`: open ones of the port. */
   constructor(private readonly connections: () => number) {}
@@ -24,17 +25,29 @@ export class Load {
     return this.connections() > FULL * MAX_CONNECTIONS;
   }
 
-  /** Counts a request of a caller or route until its answer. Returns false if it has too many. */
+  /**
+   * Counts a request of a caller or route until its connection is closed and its work has ended.
+   * Returns false if it has too many.
+   */
   enter(caller: string, response: ServerResponse, most = MOST_UNDER_WAY): boolean {
     const count = this.#underWay.get(caller) ?? 0;
     if (count >= most) return false;
     this.#underWay.set(caller, count + 1);
-    response.once('close', () => {
+    response.once('close', async () => {
+      await Promise.allSettled((this.#ends.get(response) ?? []).map((end) => end()));
       const left = (this.#underWay.get(caller) ?? 1) - 1;
       if (left > 0) this.#underWay.set(caller, left);
       else this.#underWay.delete(caller);
     });
     return true;
+  }
+
+  /**
+   * Adds work to a request, whose places it holds also after its caller hung up. `end` is called
+   * once the connection is closed, and resolves when the work has ended.
+   */
+  hold(response: ServerResponse, end: () => Promise<unknown>): void {
+    this.#ends.set(response, [...(this.#ends.get(response) ?? []), end]);
   }
 
   /** Resolves to what is awaited, or to undefined once the port is crowded. */

@@ -122,6 +122,14 @@ export function createApi(
     done(new Refusal({ status: 400, code: 'unreadable', detail }));
   });
 
+  app.addHook('onRoute', (route) => {
+    const { handler } = route;
+    route.handler = function (request, reply) {
+      const work = Promise.resolve(handler.call(this, request, reply));
+      load.hold(reply.raw, () => work);
+      return work;
+    };
+  });
   app.decorateRequest('caller');
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' });

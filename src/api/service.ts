@@ -125,6 +125,7 @@ export function addBookRoute(api: Api, orders: PaymentOrders, load: Load): void 
     handler: async ({ caller, query: { account, format = 'csv', ...period } }, reply) => {
       if (!load.enter(BOOKS, reply.raw, MOST_BOOKS)) throw new Refusal(BUSY);
       const lines = orders.export({ ...period, account: allowedAccount(caller, account) });
+      load.hold(reply.raw, () => lines.return());
       // Waits for the first line: an error after it could only cut the answer.
       const first = await lines.next();
       const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson';

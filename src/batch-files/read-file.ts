@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Stats } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
 import { constants, type FileHandle, open, realpath } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { BATCH_FILE_UNUSABLE } from '../contract/batch/batch.js';
@@ -42,14 +42,45 @@ export interface BatchBytes {
   modifiedMs: number;
 }
 
-/** Reads a regular file below `batchDir` without following links. Throws BatchFileError. */
-export async function readBatchFile(batchDir: string, path: string, sha256?: string): Promise<BatchBytes> {
-  const file = await withPlainFile(batchDir, path, readWhole);
+/** Hashes of files that this process read or wrote, by their versions. */
+const hashes = new Map<string, string>();
+const MOST_HASHES = 10_000;
+
+/** Returns a text that a change of a file changes, unless it is made through a shared mapping. */
+const versionOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
+  [dev, ino, size, mtimeNs, ctimeNs].join();
+
+/** Records the hash of a file's bytes, for whoever only shows them. */
+export function recordHash(stats: BigIntStats, sha256: string): void {
+  if (hashes.size >= MOST_HASHES) hashes.clear();
+  hashes.set(versionOf(stats), sha256);
+}
+
+/**
+ * Reads a regular file below `batchDir` without following links; throws BatchFileError. With
+ * `isShown`, a process hashes an unchanged file once: nothing may be sent by it.
+ */
+export async function readBatchFile(
+  batchDir: string,
+  path: string,
+  sha256?: string,
+  { isShown = false } = {},
+): Promise<BatchBytes> {
+  const file = await withPlainFile(batchDir, path, (handle, stats) =>
+    readWhole(handle, stats, isShown ? hashes.get(versionOf(stats)) : undefined),
+  );
   if (sha256 !== undefined && sha256 !== file.sha256) {
     throw unusableFile('its content was changed: it has another hash than the one given', 'file.sha256');
   }
   return file;
 }
+
+/** Returns true if a file has this hash; an unchanged one is read once in each process. */
+export const hasHash = (batchDir: string, path: string, sha256: string): Promise<boolean> =>
+  withPlainFile(batchDir, path, async (handle, stats) => {
+    const found = hashes.get(versionOf(stats)) ?? (await readWhole(handle, stats)).sha256;
+    return found === sha256;
+  });
 
 /** Refuses paths that could leave the folder. Normalises nothing: one file needs one spelling. */
 function relativePath(path: string): string {
@@ -64,7 +95,7 @@ function relativePath(path: string): string {
 export async function withPlainFile<T>(
   folder: string,
   path: string,
-  read: (handle: FileHandle, stats: Stats) => Promise<T>,
+  read: (handle: FileHandle, stats: BigIntStats) => Promise<T>,
   variable = 'BATCH_DIR',
 ): Promise<T> {
   const explain = explainFor(variable);
@@ -74,7 +105,7 @@ export async function withPlainFile<T>(
   const handle = await open(whole, flags).catch(explain);
   try {
     await refuseLinks(whole).catch(explain);
-    const stats = await handle.stat();
+    const stats = await handle.stat({ bigint: true });
     if (!stats.isFile()) throw badFile('is no regular file', 'file.path');
     return await read(handle, stats).catch(explain);
   } finally {
@@ -87,11 +118,13 @@ export async function refuseLinks(path: string): Promise<void> {
   if ((await realpath(path)) !== path) throw badFile('leads through a symbolic link', 'file.path');
 }
 
-async function readWhole(handle: FileHandle, { size, mtimeMs: modifiedMs }: Stats): Promise<BatchBytes> {
-  if (size > MAX_FILE_BYTES) throw badFile(`the file is larger than ${MAX_FILE_MIB} MiB; split it`);
+async function readWhole(handle: FileHandle, stats: BigIntStats, known?: string): Promise<BatchBytes> {
+  if (stats.size > MAX_FILE_BYTES) throw badFile(`the file is larger than ${MAX_FILE_MIB} MiB; split it`);
   const bytes = await handle.readFile();
   if (bytes.length === 0) throw badFile('the file is empty');
-  return { bytes, sha256: hash('sha256', bytes), modifiedMs };
+  const sha256 = known ?? hash('sha256', bytes);
+  recordHash(stats, sha256);
+  return { bytes, sha256, modifiedMs: Number(stats.mtimeNs) / 1e6 };
 }
 
 /** Throws the batch file's error for a file system error. Other errors may be retried. */

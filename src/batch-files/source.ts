@@ -40,12 +40,12 @@ const UPLOAD = /^uploads\/([^/]+)\//i;
 const OTHER_UPLOAD = 'is an upload of another account; nothing was sent. Upload the rows for this account';
 
 /**
- * Reads the rows of a batch; with `plan`, exactly the planned bytes. Throws BatchFileError, also
- * for an upload of another account.
+ * Reads the rows of a batch; with `plan`, exactly the planned bytes; with `isShown`, to show them
+ * only. Throws BatchFileError, also for an upload of another account.
  */
 export async function readBatchSource(
   directories: { batchDir?: string; reportDir?: string } | undefined,
-  batch: { account?: string; file?: BatchFile; rows?: readonly WithdrawRequest[] },
+  batch: { account?: string; file?: BatchFile; rows?: readonly WithdrawRequest[]; isShown?: boolean },
   plan?: { sha256: string },
 ): Promise<BatchSource> {
   if (batch.rows) return inlineSource(batch.rows);
@@ -58,7 +58,8 @@ export async function readBatchSource(
   if (!batchDir) throw unusableFile('this worker has no BATCH_DIR to read it from', 'file.path');
   const reports = reportDir && relative(batchDir, reportDir);
   if (reports && path.startsWith(`${reports}/`)) throw badFile(`is a report: ${OF_REPORTS}`, 'file.path');
-  return fileSource(await readBatchFile(batchDir, path, plan?.sha256 ?? batch.file.sha256), format);
+  const { isShown } = batch;
+  return fileSource(await readBatchFile(batchDir, path, plan?.sha256 ?? batch.file.sha256, { isShown }), format);
 }
 
 const OF_REPORTS =

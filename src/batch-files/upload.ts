@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { BATCH_FILE_UNUSABLE } from '../contract/batch/batch.js';
 import { type BatchUpload, MAX_FILE_MIB, type UploadState } from '../contract/batch/files.js';
 import { INVALID_INPUT, NotWrittenError, systemCodeOf } from '../contract/failures.js';
-import { BatchFileError, badFile, readBatchFile, refuseLinks } from './read-file.js';
+import { BatchFileError, badFile, hasHash, readBatchFile, recordHash, refuseLinks } from './read-file.js';
 
 /** Only the worker's user may read uploads: they name payees. */
 const MODE = { folder: 0o700, file: 0o600 };
@@ -66,7 +66,9 @@ async function store(
       'sha256',
     );
   }
-  await write(folder, join(batchDir, file.path), bytes);
+  const target = join(batchDir, file.path);
+  await write(folder, target, bytes);
+  recordHash(await stat(target, { bigint: true }), sha256);
   await remove();
   return { missing: [], file };
 }
@@ -98,8 +100,7 @@ async function requireRoom(folder: string, bytes: number): Promise<void> {
 /** Returns true if the file is complete. A damaged one is replaced. */
 async function isThere(batchDir: string, { path, sha256 }: { path: string; sha256: string }): Promise<boolean> {
   try {
-    await readBatchFile(batchDir, path, sha256);
-    return true;
+    return await hasHash(batchDir, path, sha256);
   } catch (error) {
     if (error instanceof BatchFileError && error.failureType === BATCH_FILE_UNUSABLE) return false;
     throw error;

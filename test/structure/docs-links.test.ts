@@ -91,6 +91,27 @@ describe('what the documents point to', () => {
   });
 });
 
+test('every pool that a neighbour can fill has a limit, and a test that is named', () => {
+  const [, section = ''] = (pages.get('docs/trust.md') ?? '').split(/^## Pools.*$/m);
+  const rows = (section.split(/^## /m)[0] ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .slice(1);
+  const cells = rows.map((row) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+  expect(cells.filter((row) => row.length !== 5 || row.includes(''))).toEqual([]);
+  expect(
+    cells.flatMap(([, , , , named = '']) => (/^(`test\/[\w./-]+\.test\.ts`(, |$))+$/.test(named) ? [] : named)),
+  ).toEqual([]);
+  const pools = cells.map(([pool]) => pool);
+  for (const lacked of ['requests of Temporal', 'lists of Temporal', 'events of a history', 'memory of the receiver'])
+    expect(pools).toContain(lacked);
+});
+
 test('no page is longer than 3,000 words, but for reliability.md, and all of them have at most 32,000', () => {
   const read = [...pages].filter(([page]) => !/^SECURITY|plan\.md$|adr/.test(page));
   // A word has a letter or a digit; blocks of code are not read as text.

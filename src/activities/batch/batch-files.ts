@@ -108,7 +108,7 @@ async function rowsOf(
   directories: ActivityDeps['directories'],
   { account: name, file, after, limit }: Asked<'rows'>,
 ): Promise<RowId[]> {
-  const source = await readBatchSource(directories, { account: name, file });
+  const source = await readBatchSource(directories, { account: name, file, isShown: true });
   const found: RowId[] = [];
   for (const { row, order, reference } of source.rows(after)) {
     const { order_id: orderId } = Object(order) as { order_id?: unknown };
