@@ -73,7 +73,7 @@ async function evidenceOf(world: World, report: OperatorReport, start: Record<st
     followed.set(about.orderId, { ...one, signalsAtMs });
   }
   return {
-    ...{ accepted, followed, service: admin.orders(), requests: admin.requests() },
+    ...{ accepted: new Set(accepted.keys()), followed, service: admin.orders(), requests: admin.requests() },
     ...{ ledger: { start, end: admin.ledger() }, callbacks: service.double.world.traffic.callbacks },
     ...{ leaks: [], searched: { values: 0, forms: 0, bytes: 0, kinds: 0, neverSeen: [] } },
     audit: {

@@ -4,7 +4,7 @@ import { DEFAULT_SETTINGS } from '../sandbox/options.js';
 import type { AuditEntry } from '../src/audit/audit-record.js';
 import { PaymentOrders } from '../src/client.js';
 import { Secret, type WorkerConfig } from '../src/config.js';
-import { DEFAULT_ACCOUNT, parseAfterEndWorkflowId } from '../src/contract/names.js';
+import { accountStopWorkflowId, DEFAULT_ACCOUNT, parseAfterEndWorkflowId, STOP_MEMO } from '../src/contract/names.js';
 import type { Clock } from './clock.js';
 import { Engine } from './engine/engine.js';
 import { restore } from './engine/restore.js';
@@ -17,6 +17,9 @@ import { startWorker } from './worker.js';
 
 /** How long new orders may stay invisible: well within the settle window. */
 const LAG_MS = 60_000;
+
+/** After Temporal forgot something. */
+const START_AGAIN_WITHIN_MS = 5 * 60_000;
 
 /** The product's own pace, and `ORDER_SETTLE_WINDOW=10m` for deposits, too: this service shows nothing for minutes. */
 const PACE = {
@@ -31,8 +34,8 @@ export class World {
   readonly service: ReturnType<typeof openService>;
   readonly orders: PaymentOrders;
   readonly workers: Process[] = [];
-  /** Order ids whose start was acknowledged. */
-  readonly accepted = new Set<string>();
+  /** Orders whose start was acknowledged, by id. */
+  readonly accepted = new Map<string, PlannedOrder>();
   /** Lines of the audit record, which no worker of this world loses. */
   readonly audit: { entry: AuditEntry; atMs: number }[] = [];
   /** Names of the acts that the seed drew. */
@@ -57,7 +60,7 @@ export class World {
     executesTwice = false,
   ) {
     this.random = new Random(seed);
-    this.engine = new Engine(sandbox, this.random, (line) => this.say(line));
+    this.engine = new Engine(sandbox, this.random, (line) => this.say(line), seed);
     const settings = { ...underFire(String(seed)), visibilityLagMs: LAG_MS };
     this.service = openService(this.engine, this.random, { seed: String(seed), settings }, executesTwice);
     this.orders = new PaymentOrders(this.engine.client);
@@ -96,23 +99,31 @@ export class World {
     this.#config = { ...this.#config, restoredAtMs: Date.now() };
   }
 
-  /** Another cluster takes the namespace over, and lacks the last time. Workers go on. */
+  /** Another cluster takes the namespace over, and lacks the last time. Workers go on. Does nothing to a local one. */
   failOver(lostMs: number): void {
+    if (!this.engine.failovers) return;
     this.say(`the namespace fails over and lacks ${Math.round(lostMs / 1_000)} s`);
-    this.engine.failovers?.push(Date.now());
+    this.engine.failovers.push(Date.now());
     this.#forget(lostMs);
   }
 
+  /** Callers start again what they had started. */
   #forget(lostMs: number): void {
+    for (const one of this.accepted.values())
+      setTimeout(() => void this.start(one), this.random.between(0, START_AGAIN_WITHIN_MS));
     restore(this.engine, Date.now() - lostMs);
     this.forgotMs.push(Date.now());
+    // A resume that is forgotten leaves the account stopped.
+    const stop = this.engine.newest(accountStopWorkflowId(DEFAULT_ACCOUNT));
+    if (stop?.isOpen && stop.memo[STOP_MEMO]) this.stops.push({ fromMs: Date.now() });
   }
 
   /** Starts an order and says so. */
-  async start({ orderId, type, input }: PlannedOrder, options: { again?: boolean } = {}): Promise<void> {
+  async start(planned: PlannedOrder, options: { again?: boolean } = {}): Promise<void> {
+    const { orderId, type, input } = planned;
     this.say(`${orderId} starts: ${type}${options.again ? ' (again)' : ''}`);
     await this.orders.start(type, input, options);
-    this.accepted.add(orderId);
+    this.accepted.set(orderId, planned);
   }
 
   /** From now on the service does what it says. */

@@ -112,4 +112,14 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
       name: 'a run that was reset does not end as one of which nothing was sent closed as absent, it proves that once more',
     },
   },
+  {
+    name: 'a stop that a failover opened again is taken for over',
+    file: 'src/client/accounts.ts',
+    find: 'if (!newest) return { account };',
+    replacement: 'if (!newest || over.has(newest.runId)) return { account };',
+    test: {
+      file: 'test/simulator/seeds.test.ts',
+      name: 'orders of all types live through faults, kills and resets of the first seeds, and no rule is broken',
+    },
+  },
 ];

@@ -1,5 +1,6 @@
 import { planOrders } from '../../chaos/inputs.js';
 import { decideParked, type OperatorReport } from '../../chaos/operator.js';
+import { chance } from '../../sandbox/chance.js';
 import { Random } from '../random.js';
 import type { World } from '../world.js';
 import { type Act, FIRE_MS, later, MINUTE_MS } from './act.js';
@@ -11,7 +12,7 @@ import { ofTemporal } from './temporal.js';
 /** An operator looks this often, once all is well. */
 const ROUND_MS = 5 * MINUTE_MS;
 /** Longest time that anything of a story may take. */
-const END_MS = 72 * 60 * MINUTE_MS;
+const END_MS = 12 * 60 * MINUTE_MS;
 
 const actsOf = (report: OperatorReport): Record<string, Act> => ({
   ...ofTemporal,
@@ -20,16 +21,22 @@ const actsOf = (report: OperatorReport): Record<string, Act> => ({
   ...ofPeople(report),
 });
 
+/** Names of all acts. */
+export const ACT_NAMES: readonly string[] = Object.keys(
+  actsOf({ parks: new Map(), decisions: new Map(), choices: [] }),
+);
+
 /**
- * Lives the story of a world's seed to its end. Each seed draws some of the acts, so that rare ones also meet alone. `without`:
- * names of acts that do not happen.
+ * Lives the story of a world's seed to its end. Each seed draws some of the acts, so that rare ones also meet alone. `only`: the
+ * acts that happen, whatever the seed says.
  */
-export async function live(world: World, count: number, without: readonly string[]): Promise<OperatorReport> {
+export async function live(world: World, count: number, only?: readonly string[]): Promise<OperatorReport> {
   const report: OperatorReport = { parks: new Map(), decisions: new Map(), choices: [] };
   const planned = planOrders(count, String(world.seed));
-  const ends = Object.entries(actsOf(report)).flatMap(([name, { share, begin }], index) => {
-    const random = new Random(world.seed * 1_000 + index);
-    if (!random.chance(share) || without.includes(name)) return [];
+  const ends = Object.entries(actsOf(report)).flatMap(([name, { share, begin }]) => {
+    const random = new Random(chance(String(world.seed), name) * 2 ** 32);
+    const isDrawn = random.chance(share);
+    if (only ? !only.includes(name) : !isDrawn) return [];
     world.acts.push(name);
     return begin({ world, random, planned }) ?? [];
   });

@@ -49,6 +49,9 @@ const stops: Act = {
         world.say('the account is resumed');
         for (const stop of world.stops) stop.toMs ??= Date.now();
         await resume();
+        // What was said last is what a failover forgets.
+        if (world.engine.failovers && random.chance(0.5))
+          later(random.between(0, 5_000), () => world.failOver(random.between(0, 10_000)));
       });
     }
     return async () => {

@@ -1,4 +1,4 @@
-import { type Act, FIRE_MS, later, MINUTE_MS, type Scene } from './act.js';
+import { type Act, FIRE_MS, later, MINUTE_MS } from './act.js';
 
 /** Kills a worker now and then, or lets it stand still for a while; another one takes its place. */
 const kills: Act = {
@@ -28,12 +28,10 @@ const kills: Act = {
 /** Temporal comes back without its last time; callers start again what they had started. */
 const restore: Act = {
   share: 0.25,
-  begin(scene) {
-    const { world, random } = scene;
+  begin({ world, random }) {
     later(random.between(FIRE_MS / 4, FIRE_MS), () => {
       world.restore(random.between(1_000, 15 * MINUTE_MS));
       later(random.between(0, MINUTE_MS), () => world.startWorkers());
-      startAgain(scene);
     });
     return undefined;
   },
@@ -42,23 +40,16 @@ const restore: Act = {
 /** Another cluster takes the namespace over, without its last seconds. */
 const failover: Act = {
   share: 0.25,
-  begin(scene) {
-    const { world, random } = scene;
+  begin({ world, random }) {
     world.engine.failovers = [];
     for (let left = random.between(1, 3); left > 0; left -= 1) {
       later(random.between(0, FIRE_MS), () => {
         world.failOver(random.between(0, 10_000));
-        startAgain(scene);
       });
     }
     return undefined;
   },
 };
-
-function startAgain({ world, random, planned }: Scene): void {
-  for (const one of planned)
-    if (world.accepted.has(one.orderId)) later(random.between(0, 5 * MINUTE_MS), () => world.start(one));
-}
 
 /** Runs that ended are forgotten soon. */
 const retention: Act = {

@@ -58,6 +58,7 @@ export class Engine {
     sandbox: WorkflowSandbox,
     readonly random: Random,
     log?: (line: string) => void,
+    private readonly series = 0,
   ) {
     this.logger = new DefaultLogger('WARN', ({ level, message, meta }) =>
       log?.(`${level} ${message} ${String(Object(meta).error ?? '')}`),
@@ -152,7 +153,8 @@ export class Engine {
   /** Makes a run, the newest of its workflow. */
   begin(start: StartOf): Run {
     this.#serial += 1;
-    const runId = `00000000-0000-4000-8000-${String(this.#serial).padStart(12, '0')}`;
+    // Never used before in this process, as on a real server: the product remembers runs.
+    const runId = `${String(this.series).padStart(8, '0')}-0000-4000-8000-${String(this.#serial).padStart(12, '0')}`;
     const run = new Run(start, runId, (one) => new Attempts(this, one));
     this.runs.set(start.workflowId, [...(this.runs.get(start.workflowId) ?? []), run]);
     return run;

@@ -176,7 +176,7 @@ function unlessUnimplemented(error: unknown): undefined {
   if (!isGrpcServiceError(error) || error.code !== UNIMPLEMENTED) throw error;
 }
 
-/** Ended runs whose account is not stopped. That never changes, so workers read it once. */
+/** Ended runs whose account is not stopped. Workers read it once. */
 const over = new Set<string>();
 /** Lists show the earlier runs by then. */
 const LISTED_AFTER_MS = 60_000;
@@ -184,7 +184,7 @@ const LISTED_AFTER_MS = 60_000;
 /** Returns whether an account is stopped. Throws if Temporal does not say. */
 export async function stateOf(client: Client, account: string): Promise<AccountState> {
   const newest = await readRun(client, accountStopWorkflowId(account));
-  if (!newest || over.has(newest.runId)) return { account };
+  if (!newest) return { account };
   const { isOpen, isForeign, runId, startMs } = newest;
   const stop = await stopInForce(client, newest);
   if (!stop && !isOpen && !isForeign && Date.now() - startMs > LISTED_AFTER_MS) over.add(runId);
@@ -219,9 +219,9 @@ async function readRun(client: Client, workflowId: string, runId?: string): Prom
   const info = found?.workflowExecutionInfo;
   if (!info?.execution?.runId) return undefined;
   const run = { workflowId, runId: info.execution.runId, startMs: requiredTsToMs(info.startTime, 'startTime') };
-  // Its result needs the history, and workers ask before each send.
-  if (over.has(run.runId)) return { ...run, isOpen: false, isForeign: false, stop: null };
   const isOpen = info.status === STATUS.RUNNING;
+  // Its result needs the history, and workers ask before each send. A failover may open it again.
+  if (!isOpen && over.has(run.runId)) return { ...run, isOpen, isForeign: false, stop: null };
   const isOurs = info.type?.name === ACCOUNT_STOP_WORKFLOW && info.taskQueue === ORDERS_TASK_QUEUE;
   if (!isOurs) return { ...run, isOpen, isForeign: true };
   try {

@@ -11,9 +11,9 @@ const simulate = (...given: string[]) =>
   execa('node', ['--import', 'tsx', 'simulator/main.ts', ...given], { cwd: root, reject: false });
 
 test('orders of all types live through faults, kills and resets of the first seeds, and no rule is broken', async () => {
-  const { stdout, exitCode } = await simulate('--seeds', '4', '--orders', '20');
+  const { stdout, exitCode } = await simulate('--seeds', '4', '--orders', '12');
   expect(stdout.split('\n').filter((line) => line.includes('✘'))).toEqual([]);
-  expect(stdout).toMatch(/^clean: 4 seeds$/m);
+  expect(stdout).toMatch(/^clean: \d+ stories$/m);
   expect(exitCode).toBe(0);
 });
 

@@ -1,0 +1,14 @@
+/** What makes a story. `acts`: those that happen; undefined: the seed draws them. */
+export interface Story {
+  seed: number;
+  orders: number;
+  acts: readonly string[] | undefined;
+}
+
+/** Faults of the product that the simulator found. They are lived again before all other stories. */
+export const FOUND: readonly (Story & { name: string })[] = [
+  {
+    name: 'a failover forgets a resume, and who knew of it cannot resume',
+    ...{ seed: 10, orders: 8, acts: ['failover', 'stops'] },
+  },
+];
