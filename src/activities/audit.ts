@@ -103,12 +103,15 @@ const shownChoice = shownFields({
   wallet_details: shownList(shownFields({ amount: shownCode, wallet: shownWallet })),
 });
 
-/** Returns who asked and why, equal in all attempts of one activity. */
+/**
+ * Returns who asked and why, equal in all attempts of one activity. A restored Temporal schedules
+ * the same activity again, which is another act.
+ */
 function frameOf(event: AuditEvent, account: string): AuditEntry {
-  const { workflowExecution, activityId, attempt } = activityInfo();
+  const { workflowExecution, activityId, attempt, scheduledTimestampMs } = activityInfo();
   const { workflowId = '', runId = '' } = workflowExecution ?? {};
   return {
-    id: `${runId}/${activityId}`,
+    id: `${runId}/${activityId}@${scheduledTimestampMs}`,
     event,
     account: shownCode(account),
     workflowId: maskWallets(workflowId),
