@@ -48,6 +48,16 @@ describe('the audit record of sends', () => {
     expect(seen[0]).toContain('"event":"send"');
   });
 
+  it('shows two acts where a restored Temporal scheduled the same create again, and both were sent', async () => {
+    const { folder, audit } = await openRecord();
+    const { run } = await openActivities({ faults: { 'create.500-before': 1 } }, { audit });
+    const scheduledMs = Date.now();
+    await run('createOrder', attemptOf('withdraw'), { scheduledMs });
+    await run('createOrder', attemptOf('withdraw'), { scheduledMs: scheduledMs + 60_000 });
+    const ids = sendsIn(folder).map(({ id }) => id);
+    expect({ sends: ids.length, acts: new Set(ids).size }).toEqual({ sends: 2, acts: 2 });
+  });
+
   it('says what, for whom, by which run and on what permission, and no wallet or e-mail', async () => {
     const { folder, audit } = await openRecord();
     const { run } = await openActivities({}, { audit });

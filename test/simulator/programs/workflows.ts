@@ -235,7 +235,7 @@ export async function underWay(what: 'timer' | 'child' | 'activity', childId = '
   const seen: string[] = [];
   workflow.setHandler(note, (text) => void seen.push(text));
   const running = {
-    timer: () => workflow.sleep('2 seconds').then(() => 'slept'),
+    timer: () => workflow.sleep('5 seconds').then(() => 'slept'),
     child: () => ended(workflow.executeChild('notes', { workflowId: childId })),
     activity: () => ended(start({}, ['hang'])),
   }[what]();
