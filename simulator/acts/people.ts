@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Interference } from '../../chaos/interference.js';
 import { decideParked, type OperatorReport } from '../../chaos/operator.js';
-import { DEFAULT_ACCOUNT } from '../../src/contract/names.js';
+import { accountStopWorkflowId, DEFAULT_ACCOUNT } from '../../src/contract/names.js';
 import { type Act, attempt, FIRE_MS, later, MINUTE_MS } from './act.js';
 
 /** How often an operator resets, pauses, holds or cancels an order. */
@@ -56,7 +56,7 @@ const stops: Act = {
     }
     return async () => {
       for (const stop of world.stops) stop.toMs ??= Date.now();
-      while (world.engine.newest(`stop:${DEFAULT_ACCOUNT}`)?.isOpen) {
+      while (world.engine.newest(accountStopWorkflowId(DEFAULT_ACCOUNT))?.isOpen) {
         await resume();
         await sleep(MINUTE_MS);
       }

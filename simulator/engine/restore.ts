@@ -1,3 +1,4 @@
+import { tsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { tellParent } from './commands.js';
 import type { Engine } from './engine.js';
@@ -74,5 +75,4 @@ function rewind(engine: Engine, run: Run, atMs: number, isKept: (run: Run) => bo
 /** A run begins with one event. */
 const STARTED_EVENTS = 1;
 
-const timeOf = ({ eventTime }: Run['history'][number]): number =>
-  Number(eventTime?.seconds) * 1_000 + (eventTime?.nanos ?? 0) / 1e6;
+const timeOf = ({ eventTime }: Run['history'][number]): number => tsToMs(eventTime);
