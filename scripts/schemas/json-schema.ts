@@ -70,12 +70,21 @@ function open(schema: JsonSchema): JsonSchema {
     : schema;
 }
 
+/** What the code says of its schemas, without the names that the document of the HTTP API gives to those it loads. */
+class Nameless extends z.core.$ZodRegistry<Record<string, unknown>> {
+  override get = (schema: z.core.$ZodType): Record<string, unknown> => {
+    const { id: _, ...said } = z.globalRegistry.get(schema) ?? {};
+    return said;
+  };
+}
+
 /** Returns the JSON Schema 2020-12 of a zod schema, with the comments of its fields. */
 export function jsonSchemaOf(schema: z.ZodType, direction: WireType['direction']): JsonSchema {
   const made = z.toJSONSchema(schema, {
     io: direction === 'in' ? 'input' : 'output',
     unrepresentable: 'any',
     reused: 'inline',
+    metadata: new Nameless(),
     override: ({ zodSchema, jsonSchema }) => {
       const { properties } = jsonSchema;
       if (!properties || !(zodSchema instanceof z.ZodObject)) return;

@@ -4,6 +4,7 @@ import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { beforeAll, expect, test } from 'vitest';
 import { WIRE_TYPES, WORKFLOWS } from '../../scripts/schemas/wire-types.js';
+import { schemaFiles } from '../../scripts/schemas/write-schemas.js';
 import { EVENT_KINDS } from '../../src/contract/events.js';
 import * as workflows from '../../src/workflows/index.js';
 import { FILES, misfit } from './ajv.fixture.js';
@@ -68,6 +69,11 @@ test('fields carry the comments of the code', () => {
   expect(properties.resend?.description).toContain('uncertain create is parked');
   const plan = FILES.get('batch-plan.json') as { properties: Record<string, { description: string }> };
   expect(plan.properties.sha256?.description).toContain("Hash of the file's bytes");
+});
+
+test('the document of the HTTP API, loaded into the same process, changes no schema', async () => {
+  await import('../../src/api/open-api.js');
+  expect(schemaFiles()).toEqual(FILES);
 });
 
 test('patterns have nothing that Go, Python or Java cannot read: no look-around, no Unicode classes, no \\u', () => {
