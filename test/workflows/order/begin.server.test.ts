@@ -18,12 +18,15 @@ function begin(input: OrderInput, type: OrderType = 'withdraw', sent: unknown[] 
   return lab.temporal.client.workflow.executeUpdateWithStart(BEGIN_UPDATE, { args, startWorkflowOperation });
 }
 
+/** Is final once a test says so, however long its questions take. */
+const OPEN = 'callback=drop after_ms=600000';
+
 const changed = (input: OrderInput, changes: object): OrderInput =>
   ({ ...input, order: { ...input.order, ...changes } }) as OrderInput;
 
 test('begin starts an order, attaches to the same one, and refuses another input by its fields', async () => {
   const orderId = newOrderId('begin');
-  const input = orderInput('withdraw', orderId, { marker: 'callback=drop after_ms=4000' });
+  const input = orderInput('withdraw', orderId, { marker: OPEN });
   expect(await begin(input)).toMatchObject({ phase: 'creating' });
   const order = await lab.orders.order(orderId).created();
   expect(await begin(changed(input, { amount: '12.5' }))).toMatchObject({ order: { order_uuid: order.order_uuid } });
@@ -34,6 +37,7 @@ test('begin starts an order, attaches to the same one, and refuses another input
   await expect(begin({ ...input, compensation: 'ask' })).rejects.toMatchObject(conflict(['compensation']));
   await expect(begin(input, 'withdraw', ['deposit', input])).rejects.toMatchObject(conflict(['order_type']));
 
+  lab.sandbox.finishAll();
   expect(await lab.orders.order(orderId).result()).toMatchObject({ outcome: 'completed' });
   // It has ended: Temporal refuses the start, and the query of the same name compares.
   await expect(begin(changed(input, { amount: '99' }))).rejects.toMatchObject({
@@ -49,7 +53,7 @@ test('begin starts an order, attaches to the same one, and refuses another input
 const OWN_INPUT = 'The order of this id has its own input and may be paid. Read its state before any other start';
 
 test('a begin that is refused at its own start claims nothing of money, and the order is paid once', async () => {
-  const input = orderInput('exchange_withdraw', newOrderId('begin-name'), { marker: 'after_ms=6000' });
+  const input = orderInput('exchange_withdraw', newOrderId('begin-name'), { marker: OPEN });
   const other = changed(input, { description: 'another text' });
   const refused: [sent: unknown[], cause: object][] = [
     // The workflow's name in place of the type.
@@ -68,6 +72,7 @@ test('a begin that is refused at its own start claims nothing of money, and the 
     expect(failure.message).not.toMatch(/Nothing was sent|own id/);
   }
   const { order_id: orderId } = input.order;
+  lab.sandbox.finishAll();
   expect(await lab.orders.order(orderId).result()).toMatchObject({ outcome: 'completed' });
   expect(lab.requestsOf(orderId).filter((path) => path.endsWith('/exchange_withdraw'))).toHaveLength(1);
   const ended = lab.temporal.client.workflow.getHandle(`order:default:${orderId}`);
