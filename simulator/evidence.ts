@@ -6,6 +6,7 @@ import { CANARY_WORKFLOW, parseOrderWorkflowId } from '../src/contract/names.js'
 import { ORDER_TYPES } from '../src/contract/order/types.js';
 import type { Run } from './engine/run.js';
 import { decode } from './engine/wire.js';
+import { isCanary } from './service.js';
 import type { World } from './world.js';
 
 /** Payloads are plain here. */
@@ -72,8 +73,11 @@ async function evidenceOf(world: World, report: OperatorReport, start: Record<st
     const signalsAtMs = all.flatMap((each) => each.signalsAtMs);
     followed.set(about.orderId, { ...one, signalsAtMs });
   }
+  // A canary that Temporal forgot expires unpaid, whoever follows it.
+  const isForgotten = (orderId: string) => isCanary(orderId) && !followed.has(orderId) && world.forgotMs.length > 0;
+  const known = admin.orders().filter(({ order }) => !isForgotten(order.user_order_id));
   return {
-    ...{ accepted: new Set(accepted.keys()), followed, service: admin.orders(), requests: admin.requests() },
+    ...{ accepted: new Set(accepted.keys()), followed, service: known, requests: admin.requests() },
     ...{ ledger: { start, end: admin.ledger() }, callbacks: service.double.world.traffic.callbacks },
     ...{ leaks: [], searched: { values: 0, forms: 0, bytes: 0, kinds: 0, neverSeen: [] } },
     audit: {

@@ -2,15 +2,13 @@
  * `npm run simulate -- [--seeds N] [--seed K] [--orders N] [--acts NAME,…] [--shrink] [--story]`: the program on virtual time, with
  * every fault drawn from a seed. Exit codes: 0 clean, 1 a rule is broken, 2 bad options.
  */
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { buildWorkflowBundle } from '../scripts/workflow-bundle.js';
-import { createActivities } from '../src/activities/index.js';
-import { ACT_NAMES, live } from './acts/index.js';
-import { installClock } from './clock.js';
-import { openSandbox } from './engine/sandbox.js';
-import { judge } from './evidence.js';
+import { ACT_NAMES } from './acts/index.js';
 import { FOUND, type Story } from './found.js';
-import { World } from './world.js';
+import { Pool } from './pool.js';
+import type { Told } from './tell.js';
 
 const { values } = parseArgs({
   options: {
@@ -50,38 +48,16 @@ const given: Story[] =
       ]
     : [{ seed: numberOf('seed'), orders, acts: only }];
 const { code } = await buildWorkflowBundle();
-const sandbox = await openSandbox(code, Object.keys(createActivities({ accounts: new Map() } as never)));
-const clock = installClock(Date.UTC(2026, 10, 28));
+const size = values.shrink ? availableParallelism() : Math.min(availableParallelism(), given.length);
+const pool = new Pool(size, { code, isPlanted: values.plant });
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
-
-/** Lives a story; returns what it broke, and the acts that it had. */
-async function tell(story: Story): Promise<{ broken: string[]; acts: string[]; world: World; about: string }> {
-  const { seed, orders, acts } = story;
-  clock.reset(seed);
-  const beganAt = clock.cpuSeconds();
-  const world = new World(seed, clock, sandbox, values.plant);
-  const start = world.service.double.admin.ledger();
-  const report = await live(world, orders, acts);
-  const hours = clock.elapsedMs() / 3.6e6;
-  const broken = (await judge(world, report, start)).map(({ text }) => text);
-  const asked = [...report.parks.values()].reduce((sum, one) => sum + one, 0);
-  // Not to the output, which is the same for the same seed.
-  const speed = orders / (clock.cpuSeconds() - beganAt);
-  process.stderr.write(`seed ${seed}: ${speed.toFixed(1)} orders a CPU second\n`);
-  return {
-    broken,
-    acts: world.acts,
-    world,
-    about: `${orders} orders, ${hours.toFixed(1)} virtual hours, ${asked} asked`,
-  };
-}
 
 const ruleOf = (text: string): string => text.split(':')[0] ?? '';
 
 /** Leaves out acts and orders while the same rule breaks. */
 async function shrink(story: Story, acts: readonly string[], rule: string): Promise<Story> {
   let least: Story = { ...story, acts };
-  const breaks = async (one: Story) => (await tell(one)).broken.some((text) => ruleOf(text) === rule);
+  const breaks = async (one: Story) => (await pool.tell(one)).broken.some((text) => ruleOf(text) === rule);
   for (const name of acts) {
     const without = { ...least, acts: least.acts?.filter((one) => one !== name) };
     if (await breaks(without)) least = without;
@@ -93,10 +69,19 @@ async function shrink(story: Story, acts: readonly string[], rule: string): Prom
   }
 }
 
+/** Lives a story. Only what is shown of it is kept. */
+async function lived(story: Story): Promise<Told> {
+  const told = await pool.tell(story);
+  return values.story ? told : { ...told, lines: [] };
+}
+
 let count = 0;
-for (const story of given) {
-  const { broken, acts, world, about } = await tell(story);
-  if (values.story) print(world.story.join('\n'));
+// Each is printed in its turn, whichever ends first.
+for (const [story, living] of given.map((one) => [one, lived(one)] as const)) {
+  const { broken, acts, lines, about, ordersPerCpuSecond } = await living;
+  // Not to the output, which is the same for the same seed.
+  process.stderr.write(`seed ${story.seed}: ${ordersPerCpuSecond.toFixed(1)} orders a CPU second\n`);
+  if (lines.length > 0) print(lines.join('\n'));
   const found = 'name' in story ? ` (${story.name})` : '';
   print(`seed ${story.seed}${found}: ${broken.length === 0 ? 'clean' : `${broken.length} findings`}: ${about}`);
   for (const text of broken) print(`  ✘ ${text}`);
@@ -106,4 +91,5 @@ for (const story of given) {
   print(`  again: npm run simulate -- --seed ${seed} --orders ${least.orders} --acts ${least.acts ?? acts} --story`);
 }
 print(count === 0 ? `clean: ${given.length} stories` : `${count} of ${given.length} stories broke a rule`);
-process.exit(count === 0 ? 0 : 1);
+pool.close();
+process.exitCode = count === 0 ? 0 : 1;

@@ -58,6 +58,7 @@ export function openService(
       const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
       const serve = () => double.service.serve({ path: url.pathname, headers: given, body });
       const { answer, orderId, orderIds } = outside(serve);
+      leaveUnpaid(double, orderId);
       if (isPlanted && url.pathname.endsWith('/withdraw') && answer.status === 200) {
         isPlanted = false;
         outside(serve);
@@ -77,6 +78,15 @@ export function openService(
       return process.runs(arrives(answer, { timeoutMs, signal, maxBytes, transitMs: transitMs() }));
     };
   return { double, transportOf, sentLateMs };
+}
+
+/** True for the id of a canary, which has the form of the ids of these stories. */
+export const isCanary = (orderId: string): boolean => orderId.startsWith('Canary_of:');
+
+/** Nobody pays a canary. */
+function leaveUnpaid({ world }: Double, orderId?: string): void {
+  if (!orderId || !isCanary(orderId)) return;
+  for (const { plan } of world.store.ordersOf(orderId)) plan.outcome = 'canceled';
 }
 
 /** HTTP statuses of the receiver's answers; all others are 200. */

@@ -1,0 +1,43 @@
+import { createActivities } from '../src/activities/index.js';
+import { live } from './acts/index.js';
+import { installClock } from './clock.js';
+import { openSandbox } from './engine/sandbox.js';
+import { judge } from './evidence.js';
+import type { Story } from './found.js';
+import { World } from './world.js';
+
+/** What came of a story. */
+export interface Told {
+  /** Rules that were broken, each with its words. */
+  broken: string[];
+  /** Acts that happened. */
+  acts: string[];
+  /** What happened, line by line. */
+  lines: string[];
+  about: string;
+  ordersPerCpuSecond: number;
+}
+
+/**
+ * Returns what lives stories in this process, whose clock is virtual from now on. `code`: the workflow bundle. `isPlanted`: the
+ * service executes the first create twice.
+ */
+export async function storyTeller(code: string, isPlanted: boolean): Promise<(story: Story) => Promise<Told>> {
+  const sandbox = await openSandbox(code, Object.keys(createActivities({ accounts: new Map() } as never)));
+  const clock = installClock(Date.UTC(2026, 10, 28));
+  return async ({ seed, orders, acts }) => {
+    clock.reset(seed);
+    const beganAt = clock.cpuSeconds();
+    const world = new World(seed, clock, sandbox, isPlanted);
+    const start = world.service.double.admin.ledger();
+    const report = await live(world, orders, acts);
+    const hours = clock.elapsedMs() / 3.6e6;
+    const broken = (await judge(world, report, start)).map(({ text }) => text);
+    const asked = [...report.parks.values()].reduce((sum, one) => sum + one, 0);
+    return {
+      ...{ broken, acts: world.acts, lines: world.story },
+      about: `${orders} orders, ${hours.toFixed(1)} virtual hours, ${asked} asked`,
+      ordersPerCpuSecond: orders / (clock.cpuSeconds() - beganAt),
+    };
+  };
+}
