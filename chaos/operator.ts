@@ -84,9 +84,9 @@ export async function decideParked(orders: PaymentOrders, report: OperatorReport
 /** What is said where nobody knows to which account an order went. */
 const WHICH_ACCOUNT = /make sure that this is the account|look for it at every account/;
 
-/** What an order proven absent needs is another send; a hold ends; everything else stays as it is. */
-function choose({ attention }: OrderState): 'release' | 'resend' | 'accept' | undefined {
-  return (['release', 'resend', 'accept'] as const).find((action) => attention?.allowed.includes(action));
+/** What an order proven absent needs is another send; a hold ends; what exceeds a limit may; everything else stays as it is. */
+function choose({ attention }: OrderState): 'release' | 'resend' | 'accept' | 'approve' | undefined {
+  return (['release', 'resend', 'accept', 'approve'] as const).find((action) => attention?.allowed.includes(action));
 }
 
 async function decideOne(

@@ -78,9 +78,11 @@ export function installClock(startMs: number): Clock {
 
 /** Timers of the platform keep the context of who set them, such as the activity that runs. */
 function keepContext(): void {
-  const { setTimeout: later } = globalThis;
-  globalThis.setTimeout = ((task: () => void, ms?: number, ...given: []) =>
-    later(AsyncResource.bind(task), ms, ...given)) as typeof setTimeout;
+  for (const name of ['setTimeout', 'setInterval'] as const) {
+    const set = globalThis[name] as (task: () => void, ms?: number, ...given: []) => NodeJS.Timeout;
+    const bound: typeof set = (task, ms, ...given) => set(AsyncResource.bind(task), ms, ...given);
+    globalThis[name] = bound as never;
+  }
 }
 
 /** What the platform draws at random, such as ids of orders and requests. */

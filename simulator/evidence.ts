@@ -1,13 +1,17 @@
+import proto from '@temporalio/proto';
 import type { Evidence, Finding, FollowedOrder } from '../chaos/evidence/evidence.js';
 import { followedOrder } from '../chaos/evidence/followed.js';
 import type { OperatorReport } from '../chaos/operator.js';
 import { ORACLE } from '../chaos/oracle/index.js';
-import { CANARY_WORKFLOW, parseOrderWorkflowId } from '../src/contract/names.js';
+import { decimal, sum, toAmount } from '../src/contract/money.js';
+import { CANARY_WORKFLOW, DEFAULT_ACCOUNT, orderWorkflowId, parseOrderWorkflowId } from '../src/contract/names.js';
 import { ORDER_TYPES } from '../src/contract/order/types.js';
 import type { Run } from './engine/run.js';
 import { decode } from './engine/wire.js';
 import { isCanary } from './service.js';
 import type { World } from './world.js';
+
+const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
 
 /** Payloads are plain here. */
 const PLAIN = { encode: async <T>(payloads: T) => payloads, decode: async <T>(payloads: T) => payloads };
@@ -18,7 +22,13 @@ export async function judge(world: World, report: OperatorReport, start: Record<
   const found = ORACLE.filter(({ name }) => name !== 'canaries never seen').flatMap(({ name, find }) =>
     find(evidence).map(({ text, ...about }) => ({ ...about, text: `${name}: ${text}` })),
   );
-  return [...found, ...sentWhileStopped(world), ...(await ownFindings(world))];
+  return [
+    ...found,
+    ...sentWhileStopped(world),
+    ...beyondLimits(world),
+    ...untold(world),
+    ...(await ownFindings(world)),
+  ];
 }
 
 /** Workers notice a stop within this time. */
@@ -37,6 +47,61 @@ function sentWhileStopped({ stops, forgotMs, service }: World): Finding[] {
 }
 
 const isCreate = (path: string): boolean => ORDER_TYPES.some((type) => path.endsWith(`/order/${type}`));
+
+/** What takes money from the balance, so that a limit of sums holds for it. */
+const LIMITED: readonly string[] = ['withdraw', 'exchange', 'exchange_withdraw'];
+
+/** Sums of a day that were exceeded by orders that nobody approved. A person's approval lets an order exceed one. */
+function beyondLimits({ limits, audit, service }: World): Finding[] {
+  const approved = new Set(
+    audit.flatMap(({ entry }) => (Object(entry.choice).action === 'approve' ? entry.workflowId : [])),
+  );
+  const judged = service.double.admin
+    .orders()
+    .filter(({ order }) => LIMITED.includes(order.order_type) && ENDED_AS_MOVED.includes(order.status))
+    .filter(({ order }) => !approved.has(orderWorkflowId(DEFAULT_ACCOUNT, order.user_order_id)));
+  return [...limits].flatMap(([currency, max]) => {
+    const moved = judged.flatMap(({ order, truth }) => {
+      if (order.currency_from !== currency) return [];
+      const back = order.order_type === 'withdraw' ? truth.unpaid : truth.unexchanged;
+      return decimal(order.expected_amount_from).minus(decimal(back));
+    });
+    const total = sum(moved);
+    return total.gt(decimal(max)) ? [{ text: `beyond the limit: ${toAmount(total)} of ${max} ${currency}` }] : [];
+  });
+}
+
+/** Statuses of orders that have moved what their truth says. */
+const ENDED_AS_MOVED: readonly string[] = ['completed', 'completed_partially'];
+
+/** Ends of orders that a receiver was not told, and events of a run that came before an earlier one. */
+function untold({ engine, receivers }: World): Finding[] {
+  const orders = [...engine.runs].filter(([workflowId]) => parseOrderWorkflowId(workflowId));
+  const ended = orders.flatMap(([, runs]) => runs.filter(({ status }) => HAS_SAID.includes(status)).slice(-1));
+  return [...receivers.got].flatMap(([host, got]) => {
+    const ids = new Set(got.map(({ id }) => id));
+    // A reset's run counts on from where it was reset to.
+    const newest = new Map<string, number>();
+    const early = [...ids].filter((id) => {
+      const [runId = '', sequence] = id.split('.');
+      const before = newest.get(runId);
+      newest.set(runId, Number(sequence));
+      return before !== undefined && Number(sequence) !== before + 1;
+    });
+    const told = new Set(got.flatMap(({ id, event }) => (event.type === 'order.ended' ? id.split('.')[0] : [])));
+    const missing = ended.filter(({ runId }) => !told.has(runId));
+    return [
+      ...early.map((id) => ({ text: `events: ${host} got ${id} out of turn` })),
+      ...missing.map(({ workflowId }) => ({ text: `events: ${host} was not told of the end of ${workflowId}` })),
+    ];
+  });
+}
+
+/** Statuses of runs that ended by themselves. */
+const HAS_SAID: readonly number[] = [
+  Status.WORKFLOW_EXECUTION_STATUS_COMPLETED,
+  Status.WORKFLOW_EXECUTION_STATUS_FAILED,
+];
 
 /** What only this engine sees: what never ends, workflow code that fails, and histories that replay otherwise. */
 async function ownFindings(world: World): Promise<Finding[]> {
@@ -77,7 +142,12 @@ async function evidenceOf(world: World, report: OperatorReport, start: Record<st
   const isForgotten = (orderId: string) => isCanary(orderId) && !followed.has(orderId) && world.forgotMs.length > 0;
   const known = admin.orders().filter(({ order }) => !isForgotten(order.user_order_id));
   return {
-    ...{ accepted: new Set(accepted.keys()), followed, service: known, requests: admin.requests() },
+    ...{
+      accepted: new Set([...accepted.keys(), ...world.ofBatches]),
+      followed,
+      service: known,
+      requests: admin.requests(),
+    },
     ...{ ledger: { start, end: admin.ledger() }, callbacks: service.double.world.traffic.callbacks },
     ...{ leaks: [], searched: { values: 0, forms: 0, bytes: 0, kinds: 0, neverSeen: [] } },
     audit: {

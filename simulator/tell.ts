@@ -1,4 +1,5 @@
 import { createActivities } from '../src/activities/index.js';
+import { parseOrderWorkflowId } from '../src/contract/names.js';
 import { live } from './acts/index.js';
 import { installClock } from './clock.js';
 import { openSandbox } from './engine/sandbox.js';
@@ -33,11 +34,12 @@ export async function storyTeller(code: string, isPlanted: boolean): Promise<(st
     const report = await live(world, orders, acts);
     const hours = clock.elapsedMs() / 3.6e6;
     const broken = (await judge(world, report, start)).map(({ text }) => text);
+    const lives = [...world.engine.runs.keys()].filter((id) => parseOrderWorkflowId(id)).length;
     const asked = [...report.parks.values()].reduce((sum, one) => sum + one, 0);
     return {
       ...{ broken, acts: world.acts, lines: world.story },
-      about: `${orders} orders, ${hours.toFixed(1)} virtual hours, ${asked} asked`,
-      ordersPerCpuSecond: orders / (clock.cpuSeconds() - beganAt),
+      about: `${lives} orders, ${hours.toFixed(1)} virtual hours, ${asked} asked`,
+      ordersPerCpuSecond: lives / (clock.cpuSeconds() - beganAt),
     };
   };
 }

@@ -1,13 +1,12 @@
-import type { ActivityDeps } from '../src/activities/index.js';
 import type { WorkerConfig } from '../src/config.js';
-import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../src/contract/names.js';
+import { createTaskQueue, eventsTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../src/contract/names.js';
 import { openAccounts } from '../src/worker/accounts.js';
-import { activitiesOf } from '../src/worker/activities.js';
+import { activitiesOf, type Live } from '../src/worker/activities.js';
 import { Failovers } from '../src/worker/failovers.js';
 import type { Host } from './engine/activity.js';
 import type { Engine } from './engine/engine.js';
 import { NAMESPACE } from './engine/wire.js';
-import { Process } from './process.js';
+import type { Process } from './process.js';
 import type { SimulatedService } from './service.js';
 
 /** Starts a worker of the product. Its caches, limiter and groups go with it. */
@@ -15,13 +14,14 @@ export async function startWorker(
   engine: Engine,
   service: SimulatedService,
   config: WorkerConfig,
-  { name, ...live }: { name: string } & Pick<ActivityDeps, 'audit' | 'nowMs'>,
+  process: Process,
+  live: Live,
 ): Promise<Process> {
-  const process = new Process(name);
   const accounts = await openAccounts(config.accounts, service.transportOf(process));
   const perAccount = [...config.accounts.keys()].flatMap((one) => [createTaskQueue(one), lookupTaskQueue(one)]);
+  const perReceiver = [...(config.receivers?.keys() ?? [])].map(eventsTaskQueue);
   const host: Host = {
-    ...{ identity: name, queues: new Set([ORDERS_TASK_QUEUE, ...perAccount]), activities: {} },
+    ...{ identity: process.name, queues: new Set([ORDERS_TASK_QUEUE, ...perAccount, ...perReceiver]), activities: {} },
     get isAlive() {
       return process.isAlive;
     },

@@ -4,14 +4,21 @@ import { DEFAULT_SETTINGS } from '../sandbox/options.js';
 import type { AuditEntry } from '../src/audit/audit-record.js';
 import { PaymentOrders } from '../src/client.js';
 import { Secret, type WorkerConfig } from '../src/config.js';
-import { accountStopWorkflowId, DEFAULT_ACCOUNT, parseAfterEndWorkflowId, STOP_MEMO } from '../src/contract/names.js';
+import {
+  accountStopWorkflowId,
+  DEFAULT_ACCOUNT,
+  POLICY_WORKFLOW,
+  parseAfterEndWorkflowId,
+  STOP_MEMO,
+} from '../src/contract/names.js';
 import type { Clock } from './clock.js';
 import { Engine } from './engine/engine.js';
 import { restore } from './engine/restore.js';
 import type { Run } from './engine/run.js';
 import type { WorkflowSandbox } from './engine/sandbox.js';
-import type { Process } from './process.js';
+import { Process } from './process.js';
 import { Random } from './random.js';
+import { Receivers } from './receivers.js';
 import { CALLBACK, openService } from './service.js';
 import { startWorker } from './worker.js';
 
@@ -32,16 +39,23 @@ export class World {
   readonly random: Random;
   readonly engine: Engine;
   readonly service: ReturnType<typeof openService>;
+  readonly receivers: Receivers;
   readonly orders: PaymentOrders;
   readonly workers: Process[] = [];
   /** Orders whose start was acknowledged, by id. */
   readonly accepted = new Map<string, PlannedOrder>();
+  /** Orders of batches that ended, and were not stopped. */
+  readonly ofBatches = new Set<string>();
+  /** What callers start again once Temporal forgot something, besides single orders. */
+  readonly startedAgain: (() => Promise<void>)[] = [];
   /** Lines of the audit record, which no worker of this world loses. */
   readonly audit: { entry: AuditEntry; atMs: number }[] = [];
   /** Names of the acts that the seed drew. */
   readonly acts: string[] = [];
   /** When the account was stopped, from the answer to the request of a resume. */
   readonly stops: { fromMs: number; toMs?: number }[] = [];
+  /** Highest sums of a day, by currency, that orders may move without a person. */
+  readonly limits = new Map<string, string>();
   /** When Temporal forgot something. */
   readonly forgotMs: number[] = [];
   /** What differs in the settings of each worker that starts. */
@@ -63,6 +77,7 @@ export class World {
     this.engine = new Engine(sandbox, this.random, (line) => this.say(line), seed);
     const settings = { ...underFire(String(seed)), visibilityLagMs: LAG_MS };
     this.service = openService(this.engine, this.random, { seed: String(seed), settings }, executesTwice);
+    this.receivers = new Receivers(this.random);
     this.orders = new PaymentOrders(this.engine.client);
     const { apiKey, apiSecret } = this.service.double.world.options;
     const account = {
@@ -82,12 +97,13 @@ export class World {
 
   async startWorker(): Promise<void> {
     const audit = { append: async (entry: AuditEntry) => void this.audit.push({ entry, atMs: Date.now() }) };
-    const about = { name: `worker ${this.#processes.length + 1}`, audit };
+    const process = new Process(`worker ${this.#processes.length + 1}`);
     const config = this.changes.reduce((changed, change) => change(changed), this.#config);
     const offMs = this.clockOffMs();
-    const worker = await startWorker(this.engine, this.service, config, { ...about, nowMs: () => Date.now() + offMs });
-    this.#processes.push(worker);
-    this.workers.push(worker);
+    const live = { audit, nowMs: () => Date.now() + offMs, post: this.receivers.postOf(process) };
+    await startWorker(this.engine, this.service, config, process, live);
+    this.#processes.push(process);
+    this.workers.push(process);
   }
 
   /** All workers end, and Temporal comes back without its last time. Those that start now are told so. */
@@ -109,8 +125,9 @@ export class World {
 
   /** Callers start again what they had started. */
   #forget(lostMs: number): void {
-    for (const one of this.accepted.values())
-      setTimeout(() => void this.start(one), this.random.between(0, START_AGAIN_WITHIN_MS));
+    const orders = [...this.accepted.values()].map((one) => () => this.start(one));
+    for (const start of [...orders, ...this.startedAgain])
+      setTimeout(() => void start(), this.random.between(0, START_AGAIN_WITHIN_MS));
     restore(this.engine, Date.now() - lostMs);
     this.forgotMs.push(Date.now());
     // A resume that is forgotten leaves the account stopped.
@@ -133,12 +150,15 @@ export class World {
     this.service.double.admin.set({ faults, outcomes, callbacks, visibilityLagMs });
   }
 
-  /** Workflows that are open, but for look-ups after an end that ask a person, whom nothing makes hurry. */
+  /** Workflows that are open, but for sums and look-ups after an end that ask a person, whom nothing makes hurry. */
   open(): Run[] {
     const newest = [...this.engine.runs.values()].flatMap((runs) => runs.at(-1) ?? []);
-    return newest.filter((run) => run.isOpen && !(isAfterEnd(run) && run.searchAttributes.PaymentAttentionReason));
+    return newest.filter((run) => run.isOpen && !mayStayOpen(run));
   }
 }
+
+const mayStayOpen = (run: Run): boolean =>
+  run.start.type === POLICY_WORKFLOW || (isAfterEnd(run) && run.searchAttributes.PaymentAttentionReason !== undefined);
 
 const isAfterEnd = ({ workflowId }: Run): boolean => parseAfterEndWorkflowId(workflowId) !== undefined;
 

@@ -4,7 +4,10 @@ import { chance } from '../../sandbox/chance.js';
 import { Random } from '../random.js';
 import type { World } from '../world.js';
 import { type Act, FIRE_MS, later, MINUTE_MS } from './act.js';
+import { ofBatches } from './batches.js';
+import { ofEvents } from './events.js';
 import { ofPeople } from './people.js';
+import { ofPolicies } from './policies.js';
 import { ofService } from './service.js';
 import { ofSettings } from './settings.js';
 import { ofTemporal } from './temporal.js';
@@ -18,6 +21,9 @@ const actsOf = (report: OperatorReport): Record<string, Act> => ({
   ...ofTemporal,
   ...ofService,
   ...ofSettings,
+  ...ofPolicies,
+  ...ofBatches,
+  ...ofEvents,
   ...ofPeople(report),
 });
 

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionLike } from '@temporalio/client';
 import { outside } from '../outside.js';
@@ -63,6 +64,8 @@ function limited<T>({ deadlineMs, signal }: Limits, answer: () => Promise<T>): P
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
     };
+    // An activity may have many calls under way.
+    if (signal) setMaxListeners(0, signal);
     signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted) return abort();
     answer().then(

@@ -8,6 +8,7 @@ import type { PaymentService } from '../payment-service/client.js';
 import type { Limiter } from '../payment-service/limiter.js';
 import type { Protections } from '../temporal/published.js';
 import type { FormatChecks } from '../validation/field-errors.js';
+import type { post } from './events/post-event.js';
 import { invalidOrder, type KeyRefusals } from './failures.js';
 import type { FirstSendsByCanary } from './order/go-first.js';
 import type { GroupedLookUps } from './order/grouped-look-ups.js';
@@ -75,6 +76,8 @@ export interface ActivityDeps {
   directories?: Directories;
   /** Receivers of events by name; absent = no events. */
   receivers?: ReadonlyMap<string, ReceiverConfig>;
+  /** Sends an event. Default: by HTTP. */
+  post?: typeof post;
   /** If absent, no audit record is kept. */
   audit?: Pick<AuditRecord, 'append'>;
 }

@@ -11,7 +11,7 @@ import type { WorkerConfig } from '../config.js';
 import type { Failovers } from './failovers.js';
 
 /** Parts that activities share with their worker. */
-export interface Live extends Pick<ActivityDeps, 'others' | 'audit' | 'nowMs'> {
+export interface Live extends Pick<ActivityDeps, 'others' | 'audit' | 'nowMs' | 'post'> {
   failovers?: Failovers;
 }
 

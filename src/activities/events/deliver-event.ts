@@ -17,7 +17,7 @@ const inputSchema = z.strictObject({
 
 /** Sends one signed event to one receiver. Fails, to be repeated, unless the answer is 2xx. */
 export const deliverEventActivity = (
-  deps: Pick<ActivityDeps, 'receivers'>,
+  deps: Pick<ActivityDeps, 'receivers' | 'post'>,
   goneReceivers: Pick<GoneReceivers, 'isGone' | 'end' | 'resume'> = new GoneReceivers(),
 ) =>
   async function deliverEvent(input: DeliverEventInput): Promise<void> {
@@ -32,7 +32,7 @@ export const deliverEventActivity = (
     const keys = receiver.secrets.flatMap((secret) => eventKeyOf(secret.reveal()) ?? []);
     const headers = eventHeaders(id, body, keys, Date.now());
     const target = { url: new URL(receiver.url.reveal()), allowPrivate: receiver.allowPrivate === true };
-    const answer = await post(target, headers, body);
+    const answer = await (deps.post ?? post)(target, headers, body);
     if (typeof answer === 'string') throw failed(answer);
     const { status, retryAfter } = answer;
     if (status >= 200 && status <= 299) return byPerson && goneReceivers.resume(name);
