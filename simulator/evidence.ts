@@ -17,8 +17,8 @@ const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
 const PLAIN = { encode: async <T>(payloads: T) => payloads, decode: async <T>(payloads: T) => payloads };
 
 /** Findings of the oracle's lines that a run on virtual time has evidence for, and of its own. */
-export async function judge(world: World, report: OperatorReport, start: Record<string, string>): Promise<Finding[]> {
-  const evidence = await evidenceOf(world, report, start);
+export async function judge(world: World, report: OperatorReport): Promise<Finding[]> {
+  const evidence = await evidenceOf(world, report);
   const found = ORACLE.filter(({ name }) => name !== 'canaries never seen').flatMap(({ name, find }) =>
     find(evidence).map(({ text, ...about }) => ({ ...about, text: `${name}: ${text}` })),
   );
@@ -121,7 +121,7 @@ async function ownFindings(world: World): Promise<Finding[]> {
   return findings;
 }
 
-async function evidenceOf(world: World, report: OperatorReport, start: Record<string, string>): Promise<Evidence> {
+async function evidenceOf(world: World, report: OperatorReport): Promise<Evidence> {
   const { engine, service, accepted, audit } = world;
   const { admin } = service.double;
   const followed = new Map<string, FollowedOrder>();
@@ -148,7 +148,7 @@ async function evidenceOf(world: World, report: OperatorReport, start: Record<st
       service: known,
       requests: admin.requests(),
     },
-    ...{ ledger: { start, end: admin.ledger() }, callbacks: service.double.world.traffic.callbacks },
+    ...{ ledger: { start: world.paidIn, end: admin.ledger() }, callbacks: service.double.world.traffic.callbacks },
     ...{ leaks: [], searched: { values: 0, forms: 0, bytes: 0, kinds: 0, neverSeen: [] } },
     audit: {
       ...{ files: 1, problems: [] },

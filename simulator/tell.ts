@@ -30,10 +30,9 @@ export async function storyTeller(code: string, isPlanted: boolean): Promise<(st
     clock.reset(seed);
     const beganAt = clock.cpuSeconds();
     const world = new World(seed, clock, sandbox, isPlanted);
-    const start = world.service.double.admin.ledger();
     const report = await live(world, orders, acts);
     const hours = clock.elapsedMs() / 3.6e6;
-    const broken = (await judge(world, report, start)).map(({ text }) => text);
+    const broken = (await judge(world, report)).map(({ text }) => text);
     const lives = [...world.engine.runs.keys()].filter((id) => parseOrderWorkflowId(id)).length;
     const asked = [...report.parks.values()].reduce((sum, one) => sum + one, 0);
     return {

@@ -4,6 +4,7 @@ import { DEFAULT_SETTINGS } from '../sandbox/options.js';
 import type { AuditEntry } from '../src/audit/audit-record.js';
 import { PaymentOrders } from '../src/client.js';
 import { Secret, type WorkerConfig } from '../src/config.js';
+import { decimal, toAmount } from '../src/contract/money.js';
 import {
   accountStopWorkflowId,
   DEFAULT_ACCOUNT,
@@ -44,6 +45,8 @@ export class World {
   readonly workers: Process[] = [];
   /** Orders whose start was acknowledged, by id. */
   readonly accepted = new Map<string, PlannedOrder>();
+  /** Balances at the start, and what was paid in since. */
+  readonly paidIn: Record<string, string>;
   /** Orders of batches that ended, and were not stopped. */
   readonly ofBatches = new Set<string>();
   /** What callers start again once Temporal forgot something, besides single orders. */
@@ -79,6 +82,7 @@ export class World {
     this.service = openService(this.engine, this.random, { seed: String(seed), settings }, executesTwice);
     this.receivers = new Receivers(this.random);
     this.orders = new PaymentOrders(this.engine.client);
+    this.paidIn = this.service.double.admin.ledger();
     const { apiKey, apiSecret } = this.service.double.world.options;
     const account = {
       ...{ name: DEFAULT_ACCOUNT, baseUrl: 'http://service.example', signer: 'hmac-sha256' },
@@ -141,6 +145,16 @@ export class World {
     this.say(`${orderId} starts: ${type}${options.again ? ' (again)' : ''}`);
     await this.orders.start(type, input, options);
     this.accepted.set(orderId, planned);
+  }
+
+  /** Somebody pays in; with `isAll` nothing else is there. */
+  payIn(currency: string, amount: string, isAll = false): void {
+    this.say(`${amount} ${currency} ${isAll ? 'is all there is' : 'is paid in'}`);
+    const { admin } = this.service.double;
+    const before = decimal(admin.ledger()[currency] ?? '0');
+    const after = isAll ? decimal(amount) : before.plus(decimal(amount));
+    admin.set({ balances: { [currency]: toAmount(after) } });
+    this.paidIn[currency] = toAmount(decimal(this.paidIn[currency] ?? '0').plus(after.minus(before)));
   }
 
   /** From now on the service does what it says. */

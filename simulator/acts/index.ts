@@ -6,6 +6,7 @@ import type { World } from '../world.js';
 import { type Act, FIRE_MS, later, MINUTE_MS } from './act.js';
 import { ofBatches } from './batches.js';
 import { ofEvents } from './events.js';
+import { ofFunds } from './funds.js';
 import { ofPeople } from './people.js';
 import { ofPolicies } from './policies.js';
 import { ofService } from './service.js';
@@ -24,6 +25,7 @@ const actsOf = (report: OperatorReport): Record<string, Act> => ({
   ...ofPolicies,
   ...ofBatches,
   ...ofEvents,
+  ...ofFunds,
   ...ofPeople(report),
 });
 
