@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Interference } from '../../chaos/interference.js';
 import { decideParked, type OperatorReport } from '../../chaos/operator.js';
+import { offeredWays, type Way } from '../../chaos/ways.js';
 import { accountStopWorkflowId, DEFAULT_ACCOUNT } from '../../src/contract/names.js';
-import { type Act, attempt, FIRE_MS, later, MINUTE_MS } from './act.js';
+import { type Act, attempt, FIRE_MS, later, MINUTE_MS, type Scene } from './act.js';
 
 /** How often an operator resets, pauses, holds or cancels an order. */
 const INTERFERES_EVERY_MS = 2 * MINUTE_MS;
@@ -64,14 +65,39 @@ const stops: Act = {
   },
 };
 
+const REVERT_TO = { network: 'tron', wallet: 'TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE' };
+/** Decisions about which a person may be wrong: what is there is said not to be, or is another's. */
+const MAY_BE_WRONG: readonly string[] = ['close-absent', 'adopt'];
+
+/** Decides parked orders in any of the ways that they offer. */
+async function decideAnyhow({ world, random }: Scene, report: OperatorReport): Promise<void> {
+  for await (const { orderId } of world.orders.all({ status: 'parked' })) {
+    const handle = world.orders.order(orderId);
+    await attempt(async () => {
+      const { attention, revision, runId } = await handle.state();
+      const ways = (attention?.allowed ?? []).flatMap((action): Way[] => {
+        if (MAY_BE_WRONG.includes(action)) return [];
+        if (action !== 'finish' && action !== 'revert') return [{ action }];
+        return offeredWays(attention?.reason ?? '', action, REVERT_TO);
+      });
+      if (ways.length === 0) return;
+      const way = random.one(ways);
+      await handle.decide({ ...SAID, ...way, revision, runId });
+      world.say(`${orderId}: ${way.action}`);
+      report.choices.push({ event: 'decide', workflowId: handle.workflowId, revision });
+    });
+  }
+}
+
 /** Parked orders are decided while things still go wrong. */
 const decisions =
   (report: OperatorReport): Act['begin'] =>
-  ({ world, random }) => {
+  (scene) => {
+    const { world, random } = scene;
     const next = (): void =>
       later(random.between(MINUTE_MS, 5 * MINUTE_MS), async () => {
         if (world.clock.elapsedMs() > FIRE_MS) return;
-        await decideParked(world.orders, report);
+        await (random.chance(0.5) ? decideAnyhow(scene, report) : decideParked(world.orders, report));
         next();
       });
     next();
@@ -80,5 +106,5 @@ const decisions =
 
 export const ofPeople = (report: OperatorReport) => ({
   ...{ interference, repeats, stops },
-  decisions: { share: 0.4, begin: decisions(report) },
+  decisions: { share: 0.5, begin: decisions(report) },
 });

@@ -1,15 +1,13 @@
+import { offeredWays, type Way } from '../../chaos/ways.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
-import type { Decision, OrderState } from '../../src/contract/order/messages.js';
+import type { OrderState } from '../../src/contract/order/messages.js';
 import type { Lab } from '../support/lab.js';
 import { REVERT_TO } from './plans.fixture.js';
-
-/** What a decision does, without who, why and when. */
-export type Way = Pick<Decision, 'action' | 'kind' | 'as' | 'revertTo' | 'order_uuid'>;
 
 /** Every way out of a parked order that its attention offers; `adopt` names this order and a stranger. */
 export function waysOut(lab: Lab, orderId: string, { attention }: OrderState): Way[] {
   return (attention?.allowed ?? []).flatMap((action): Way[] => {
-    if (action === 'finish' || action === 'revert') return offeredWays(attention?.reason ?? '', action);
+    if (action === 'finish' || action === 'revert') return offeredWays(attention?.reason ?? '', action, REVERT_TO);
     if (action !== 'adopt') return [{ action }];
     const uuids = lab.sandbox
       .orders()
@@ -17,16 +15,6 @@ export function waysOut(lab: Lab, orderId: string, { attention }: OrderState): W
     const chosen = [uuids.find(({ ours }) => ours), uuids.find(({ ours }) => !ours)];
     return chosen.flatMap((one) => (one ? [{ action, order_uuid: one.uuid }] : []));
   });
-}
-
-/** The offers of an attention's text, such as `revert unexchanged as withdraw (40 usd, needs revertTo)`. */
-function offeredWays(reason: string, action: 'finish' | 'revert'): Way[] {
-  const offers = reason.matchAll(/(finish|revert)( unexchanged| unpaid)? as (\w+) \([\d.]+ \w+(, needs revertTo)?/g);
-  return [...offers].flatMap(([, offered, kind, as, needsTarget]) =>
-    offered === action
-      ? [{ action, as, ...(kind && { kind: kind.trim() }), ...(needsTarget && { revertTo: REVERT_TO }) } as Way]
-      : [],
-  );
 }
 
 /** Hands over a decision made on that state. Answers false where the order has moved on meanwhile. */

@@ -1,8 +1,9 @@
 import { expect, vi } from 'vitest';
 import { afterWorked, poolsLeft } from '../../chaos/oracle/pools.js';
+import type { Way } from '../../chaos/ways.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import { followUpOrderId } from '../../src/contract/names.js';
-import { decideOn, isOvertaken, type Way, waysOut } from './decisions.fixture.js';
+import { decideOn, isOvertaken, waysOut } from './decisions.fixture.js';
 import { atService, executedTwice, type Known, type Model, possibleFailures, type Real } from './model.fixture.js';
 
 /** Ends every fault, then decides on every parked order until all have ended. Fails on one that stays open. */
