@@ -44,9 +44,19 @@ export class Interference {
   async run(signal: AbortSignal): Promise<void> {
     for (let round = 0; !signal.aborted; round += 1) {
       await sleep(this.everyMs, undefined, { signal }).catch(() => undefined);
-      this.#track(this.#interfere(round).catch(passing));
+      this.#track(this.#interfere(String(round)).catch(passing));
     }
+    await this.done();
+  }
+
+  /** Resolves when nothing is paused any more. */
+  async done(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  }
+
+  /** Does to one run what `key` draws. */
+  meddle(one: WorkflowRun, key: string): void {
+    this.#track(this.#meddle(one, key).catch(passing));
   }
 
   #track(task: Promise<void>): void {
@@ -58,7 +68,7 @@ export class Interference {
 
   #draw = (key: string, below: number): number => Math.floor(chance(this.seed, key) * below);
 
-  async #interfere(round: number): Promise<void> {
+  async #interfere(round: string): Promise<void> {
     const open: WorkflowRun[] = [];
     for await (const { workflowId, runId } of this.#client.workflow.list({
       query: `${ORDER_TYPES_QUERY} AND ExecutionStatus = 'Running'`,
@@ -67,15 +77,18 @@ export class Interference {
       if (open.push({ workflowId, runId }) === DRAWN_FROM) break;
     }
     const one = open[this.#draw(`which ${round}`, open.length)];
-    if (!one) return;
-    const what = pick(SHARES, chance(this.seed, `what ${round}`)) ?? 'reset';
-    if (await this.#do(what, one, round)) this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
+    if (one) await this.#meddle(one, round);
+  }
+
+  async #meddle(one: WorkflowRun, key: string): Promise<void> {
+    const what = pick(SHARES, chance(this.seed, `what ${key}`)) ?? 'reset';
+    if (await this.#do(what, one, key)) this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
   }
 
   /** Returns false if there is nothing to do it with. */
-  async #do(what: string, one: WorkflowRun, round: number): Promise<boolean> {
-    if (what === 'reset') return this.#reset(one, round);
-    if (what === 'pause') return this.#pause(one, round);
+  async #do(what: string, one: WorkflowRun, key: string): Promise<boolean> {
+    if (what === 'reset') return this.#reset(one, key);
+    if (what === 'pause') return this.#pause(one, key);
     const { orderId } = parseOrderWorkflowId(one.workflowId) ?? {};
     if (orderId === undefined) return false;
     const handle = this.orders.order(orderId);
@@ -84,12 +97,12 @@ export class Interference {
     return true;
   }
 
-  async #reset({ workflowId, runId }: WorkflowRun, round: number): Promise<boolean> {
+  async #reset({ workflowId, runId }: WorkflowRun, key: string): Promise<boolean> {
     const { events } = await this.#client.workflow.getHandle(workflowId, runId).fetchHistory();
     const points = (events ?? []).flatMap(({ workflowTaskCompletedEventAttributes, eventId }) =>
       workflowTaskCompletedEventAttributes ? [eventId] : [],
     );
-    const workflowTaskFinishEventId = points[this.#draw(`where ${round}`, points.length)];
+    const workflowTaskFinishEventId = points[this.#draw(`where ${key}`, points.length)];
     if (!workflowTaskFinishEventId) return false;
     await this.#client.workflowService.resetWorkflowExecution({
       namespace: this.#client.options.namespace,
@@ -102,16 +115,16 @@ export class Interference {
     return true;
   }
 
-  async #pause({ workflowId, runId }: WorkflowRun, round: number): Promise<boolean> {
+  async #pause({ workflowId, runId }: WorkflowRun, key: string): Promise<boolean> {
     const { raw } = await this.#client.workflow.getHandle(workflowId, runId).describe();
     const id = raw.pendingActivities?.[0]?.activityId;
     if (!id) return false;
     const { namespace } = this.#client.options;
     const target = { namespace, execution: { workflowId, runId }, id, identity: 'chaos' };
-    const isReset = chance(this.seed, `as if first ${round}`) < 0.5;
+    const isReset = chance(this.seed, `as if first ${key}`) < 0.5;
     const again = { ...target, resetAttempts: isReset, resetHeartbeat: isReset };
     await this.#client.workflowService.pauseActivity(target);
-    this.#track(this.#unpause(again, this.#draw(`how long ${round}`, PAUSED_MS)));
+    this.#track(this.#unpause(again, this.#draw(`how long ${key}`, PAUSED_MS)));
     return true;
   }
 

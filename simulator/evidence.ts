@@ -5,10 +5,9 @@ import type { OperatorReport } from '../chaos/operator.js';
 import { ORACLE } from '../chaos/oracle/index.js';
 import { decimal, sum, toAmount } from '../src/contract/money.js';
 import { CANARY_WORKFLOW, DEFAULT_ACCOUNT, orderWorkflowId, parseOrderWorkflowId } from '../src/contract/names.js';
-import { ORDER_TYPES } from '../src/contract/order/types.js';
 import type { Run } from './engine/run.js';
 import { decode } from './engine/wire.js';
-import { isCanary } from './service.js';
+import { isCanary, isCreate } from './service.js';
 import type { World } from './world.js';
 
 const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
@@ -45,8 +44,6 @@ function sentWhileStopped({ stops, forgotMs, service }: World): Finding[] {
       .map(({ orderId, atMs }) => ({ text: `sent while stopped: ${orderId}, ${atMs - fromMs} ms after the stop` }));
   });
 }
-
-const isCreate = (path: string): boolean => ORDER_TYPES.some((type) => path.endsWith(`/order/${type}`));
 
 /** What takes money from the balance, so that a limit of sums holds for it. */
 const LIMITED: readonly string[] = ['withdraw', 'exchange', 'exchange_withdraw'];

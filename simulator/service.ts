@@ -3,6 +3,7 @@ import type { Answer } from '../sandbox/answer.js';
 import { openDouble } from '../sandbox/index.js';
 import type { SandboxOptions } from '../sandbox/options.js';
 import { verifyCallbackPath } from '../src/contract/callback-url.js';
+import { ORDER_TYPES } from '../src/contract/order/types.js';
 import { NoAnswerError, NotSentError } from '../src/payment-service/errors.js';
 import type { Transport, WireAnswer } from '../src/payment-service/transport.js';
 import { createSignalOrder, createSignalReceived } from '../src/receiver/signals.js';
@@ -17,11 +18,16 @@ export const CALLBACK = { baseUrl: 'http://127.0.0.1:1', tokenKeys: ['a-token-ke
 
 type Double = ReturnType<typeof openDouble>;
 
+/** Moments of a create: it is taken up, allowed, executed, and its answer is there. */
+export type Moment = 'taken up' | 'allowed' | 'executed' | 'answered';
+
 /** The payment service without sockets. */
 export interface SimulatedService {
   double: Double;
   /** When processes sent what they had decided before they stood still. */
   sentLateMs: ReadonlySet<number>;
+  /** Told of each moment of a create. */
+  onMoment: (moment: Moment, process: Process, orderId: string) => void;
   /** The way of one process to it. */
   transportOf(process: Process): Transport;
 }
@@ -48,8 +54,11 @@ export function openService(
   const transportOf =
     (process: Process): Transport =>
     async ({ url, headers, body, timeoutMs, signal, beforeSend, maxBytes }) => {
+      const tell = (moment: Moment) => tellOf(service, process, url, body, moment);
       await process.runs(sleep(transitMs()));
+      tell('taken up');
       await process.runs(Promise.resolve(beforeSend?.()));
+      tell('allowed');
       if (signal?.aborted) throw new NotSentError('aborted');
       // A process that is killed here has not sent; one that stands still sends when it goes on.
       const { isFrozen } = process;
@@ -75,10 +84,28 @@ export function openService(
         malformed,
         orderIds,
       });
-      return process.runs(arrives(answer, { timeoutMs, signal, maxBytes, transitMs: transitMs() }));
+      tell('executed');
+      const arrived = await process.runs(arrives(answer, { timeoutMs, signal, maxBytes, transitMs: transitMs() }));
+      tell('answered');
+      return process.runs(Promise.resolve(arrived));
     };
-  return { double, transportOf, sentLateMs };
+  const service: SimulatedService = { double, transportOf, sentLateMs, onMoment: () => undefined };
+  return service;
 }
+
+/** Tells of a moment of a create. Other requests have none. */
+function tellOf(
+  { onMoment }: SimulatedService,
+  process: Process,
+  { pathname }: URL,
+  body: Buffer,
+  moment: Moment,
+): void {
+  if (isCreate(pathname)) onMoment(moment, process, String(Object(JSON.parse(body.toString())).order_id));
+}
+
+/** True for the path of a create. */
+export const isCreate = (path: string): boolean => ORDER_TYPES.some((type) => path.endsWith(`/order/${type}`));
 
 /** True for the id of a canary, which has the form of the ids of these stories. */
 export const isCanary = (orderId: string): boolean => orderId.startsWith('Canary_of:');

@@ -7,6 +7,7 @@ import { type Act, FIRE_MS, later, MINUTE_MS } from './act.js';
 import { ofBatches } from './batches.js';
 import { ofEvents } from './events.js';
 import { ofFunds } from './funds.js';
+import { ofMoments } from './moments.js';
 import { ofPeople } from './people.js';
 import { ofPolicies } from './policies.js';
 import { ofService } from './service.js';
@@ -26,6 +27,7 @@ const actsOf = (report: OperatorReport): Record<string, Act> => ({
   ...ofBatches,
   ...ofEvents,
   ...ofFunds,
+  ...ofMoments,
   ...ofPeople(report),
 });
 
