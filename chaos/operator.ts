@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ORDER_TYPES, workflowTypeOf } from '../src/contract/order/types.js';
 import {
   NoWorkerError,
+  type OrderHandle,
+  type OrderListEntry,
   type OrderState,
   type PaymentOrders,
   RefusedError,
@@ -78,8 +80,12 @@ export async function operate(
 
 /** Decides every order that waits for a person; adds to the report. `isRight`: the account in use is the orders' own. */
 export async function decideParked(orders: PaymentOrders, report: OperatorReport, isRight = true): Promise<void> {
-  for await (const { orderId } of orders.all({ status: 'parked' })) await decideOne(orders, orderId, report, isRight);
+  for await (const one of orders.all({ status: 'parked' })) await decideOne(handleOf(orders, one), report, isRight);
 }
+
+/** The handle of an order in a list. */
+export const handleOf = (orders: PaymentOrders, { orderId, received }: OrderListEntry): OrderHandle =>
+  received ? orders.received(orderId) : orders.order(orderId);
 
 /** What is said where nobody knows to which account an order went. */
 const WHICH_ACCOUNT = /make sure that this is the account|look for it at every account/;
@@ -89,13 +95,8 @@ function choose({ attention }: OrderState): 'release' | 'resend' | 'accept' | 'a
   return (['release', 'resend', 'accept', 'approve'] as const).find((action) => attention?.allowed.includes(action));
 }
 
-async function decideOne(
-  orders: PaymentOrders,
-  orderId: string,
-  report: OperatorReport,
-  isRight: boolean,
-): Promise<void> {
-  const handle = orders.order(orderId);
+async function decideOne(handle: OrderHandle, report: OperatorReport, isRight: boolean): Promise<void> {
+  const { orderId } = handle;
   try {
     const state = await handle.state();
     if (state.phase !== 'parked' || !state.attention) return;

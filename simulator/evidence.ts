@@ -4,7 +4,13 @@ import { followedOrder } from '../chaos/evidence/followed.js';
 import type { OperatorReport } from '../chaos/operator.js';
 import { ORACLE } from '../chaos/oracle/index.js';
 import { decimal, sum, toAmount } from '../src/contract/money.js';
-import { CANARY_WORKFLOW, DEFAULT_ACCOUNT, orderWorkflowId, parseOrderWorkflowId } from '../src/contract/names.js';
+import {
+  CANARY_WORKFLOW,
+  DEFAULT_ACCOUNT,
+  orderWorkflowId,
+  parseOrderWorkflowId,
+  parseReceivedWorkflowId,
+} from '../src/contract/names.js';
 import type { Run } from './engine/run.js';
 import { decode } from './engine/wire.js';
 import { isCanary, isCreate } from './service.js';
@@ -125,7 +131,7 @@ async function evidenceOf(world: World, report: OperatorReport): Promise<Evidenc
   for (const workflowId of new Set([...engine.retired.keys(), ...engine.runs.keys()])) {
     const runs = [...(engine.retired.get(workflowId) ?? []), ...(engine.runs.get(workflowId) ?? [])];
     const run = runs.at(-1);
-    const about = run && (parseOrderWorkflowId(workflowId) ?? (await canaryOf(run)));
+    const about = run && (parseOrderWorkflowId(workflowId) ?? receiptOf(world, workflowId) ?? (await canaryOf(run)));
     if (!run || !about) continue;
     const one = await followedOf(run, about.orderId);
     // A reset takes signals into the next run, with another time, and a restore forgets them.
@@ -156,6 +162,13 @@ async function evidenceOf(world: World, report: OperatorReport): Promise<Evidenc
     },
     ...{ sentBeforeFailover: new Set(), choices: report.choices, wronglyAccepted: [] },
   };
+}
+
+/** The order of a receipt, whose id is the service's. */
+function receiptOf({ service }: World, workflowId: string): { orderId: string } | undefined {
+  const about = parseReceivedWorkflowId(workflowId);
+  const found = service.double.admin.orders().find(({ order }) => order.order_uuid === about?.orderUuid);
+  return found && { orderId: found.order.user_order_id };
 }
 
 /** A canary names its order only in what it returns. */

@@ -10,6 +10,7 @@ import { ofFunds } from './funds.js';
 import { ofMoments } from './moments.js';
 import { ofPeople } from './people.js';
 import { ofPolicies } from './policies.js';
+import { ofReceipts } from './receipts.js';
 import { ofService } from './service.js';
 import { ofSettings } from './settings.js';
 import { ofTemporal } from './temporal.js';
@@ -28,6 +29,7 @@ const actsOf = (report: OperatorReport): Record<string, Act> => ({
   ...ofEvents,
   ...ofFunds,
   ...ofMoments,
+  ...ofReceipts,
   ...ofPeople(report),
 });
 

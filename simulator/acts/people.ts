@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Interference } from '../../chaos/interference.js';
-import { decideParked, type OperatorReport } from '../../chaos/operator.js';
+import { decideParked, handleOf, type OperatorReport } from '../../chaos/operator.js';
 import { offeredWays, type Way } from '../../chaos/ways.js';
 import { accountStopWorkflowId, DEFAULT_ACCOUNT } from '../../src/contract/names.js';
 import { type Act, attempt, FIRE_MS, later, MINUTE_MS, type Scene } from './act.js';
@@ -71,8 +71,8 @@ const MAY_BE_WRONG: readonly string[] = ['close-absent', 'adopt'];
 
 /** Decides parked orders in any of the ways that they offer. */
 async function decideAnyhow({ world, random }: Scene, report: OperatorReport): Promise<void> {
-  for await (const { orderId } of world.orders.all({ status: 'parked' })) {
-    const handle = world.orders.order(orderId);
+  for await (const one of world.orders.all({ status: 'parked' })) {
+    const handle = handleOf(world.orders, one);
     await attempt(async () => {
       const { attention, revision, runId } = await handle.state();
       const ways = (attention?.allowed ?? []).flatMap((action): Way[] => {
@@ -83,7 +83,7 @@ async function decideAnyhow({ world, random }: Scene, report: OperatorReport): P
       if (ways.length === 0) return;
       const way = random.one(ways);
       await handle.decide({ ...SAID, ...way, revision, runId });
-      world.say(`${orderId}: ${way.action}`);
+      world.say(`${one.orderId}: ${way.action}`);
       report.choices.push({ event: 'decide', workflowId: handle.workflowId, revision });
     });
   }
