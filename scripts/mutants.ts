@@ -1,18 +1,25 @@
 /**
  * `npm run mutants`: breaks a copy of our own code in every known deadly way and sees that a named test notices. Words after
- * `--` choose those whose name or file has each of them.
+ * `--` choose those whose name or file has each of them. `--simulate`: sees that a seed of the simulator notices those of the
+ * order's own code.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
 import { copyTree } from './mutants/copy-tree.js';
 import { applyMutant, type Mutant } from './mutants/mutant.js';
 import { runTests, type TestOutcome } from './mutants/run-tests.js';
 import { MUTANTS } from './mutants/table.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const words = process.argv.slice(2);
-const chosen = MUTANTS.filter(({ name, file }) => words.every((word) => name.includes(word) || file.includes(word)));
+const given = process.argv.slice(2);
+const isSimulated = given.includes('--simulate');
+const words = given.filter((word) => word !== '--simulate');
+const SIMULATED = /^src\/(workflows|activities\/order)\//;
+const chosen = MUTANTS.filter(({ name, file }) =>
+  words.every((word) => name.includes(word) || file.includes(word)),
+).filter(({ file }) => !isSimulated || SIMULATED.test(file));
 const stop = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.once(name, () => stop.abort(new Error(`stopped by ${name}`)));
@@ -20,18 +27,43 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const seconds = (sinceMs: number): string => `${Math.round((performance.now() - sinceMs) / 1_000)} s`;
 
-/** Runs tests in a fresh copy of the tree, with the mutant's mistake in it if one is given. */
-async function runInCopy(tests: readonly Mutant['test'][], mutant?: Mutant): Promise<TestOutcome[]> {
+/** Does something in a fresh copy of the tree, with the mutant's mistake in it if one is given. */
+async function inCopy<T>(mutant: Mutant | undefined, act: (root: string) => Promise<T>): Promise<T> {
   const copy = await copyTree(root);
   try {
     if (mutant) {
       const file = join(copy.root, mutant.file);
       await writeFile(file, applyMutant(mutant, await readFile(file, 'utf8')));
     }
-    return await runTests(copy.root, tests, stop.signal);
+    return await act(copy.root);
   } finally {
     await copy.remove();
   }
+}
+
+const runInCopy = (tests: readonly Mutant['test'][], mutant?: Mutant): Promise<TestOutcome[]> =>
+  inCopy(mutant, (folder) => runTests(folder, tests, stop.signal));
+
+/** Seeds within which the simulator has to notice a mutant. */
+const SEEDS = '300';
+
+/** True when a story of the simulator breaks a rule, or cannot be lived. */
+async function isNoticed(mutant: Mutant, place: string): Promise<boolean> {
+  const startedMs = performance.now();
+  const args = ['--seeds', SEEDS, '--orders', '20', '--first'];
+  const { exitCode, stdout } = await inCopy(mutant, (cwd) =>
+    execa('node', ['--max-semi-space-size=64', '--import', 'tsx', 'simulator/main.ts', ...args], {
+      ...{ cwd, reject: false, cancelSignal: stop.signal },
+    }),
+  );
+  stop.signal.throwIfAborted();
+  const finding = stdout
+    .split('\n')
+    .filter((line) => /^(seed .* findings| {2}✘)/.test(line))
+    .slice(0, 2);
+  const verdict = exitCode === 0 ? 'SURVIVED' : 'killed';
+  print(`${place}  ${verdict}  ${mutant.name}  ←  ${finding.join(' ') || 'no story'} (${seconds(startedMs)})`);
+  return exitCode !== 0;
 }
 
 /** A test that fails anyway kills every mutant, so its mutants are not judged. Resolves to the others. */
@@ -60,8 +92,9 @@ try {
   // All texts are looked for before anything is run.
   for (const mutant of MUTANTS) applyMutant(mutant, await readFile(join(root, mutant.file), 'utf8'));
   let killed = 0;
-  for (const [n, mutant] of (await judged()).entries()) {
-    if (await isKilled(mutant, `${n + 1}/${chosen.length}`)) killed += 1;
+  const see = isSimulated ? isNoticed : isKilled;
+  for (const [n, mutant] of (isSimulated ? chosen : await judged()).entries()) {
+    if (await see(mutant, `${n + 1}/${chosen.length}`)) killed += 1;
   }
   print(`${killed} of ${chosen.length} killed`);
   process.exitCode = killed === chosen.length ? 0 : 1;

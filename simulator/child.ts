@@ -13,6 +13,9 @@ export type Answer = { told: Told } | { failed: string };
 
 let teller: ReturnType<typeof storyTeller>;
 
+// Whoever waited for the story is gone.
+process.on('disconnect', () => process.exit());
+
 process.on('message', async (message: Begin | Story) => {
   if ('code' in message) {
     teller = storyTeller(message.code, message.isPlanted);

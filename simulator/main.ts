@@ -1,5 +1,5 @@
 /**
- * `npm run simulate -- [--seeds N] [--seed K] [--orders N] [--acts NAME,…] [--shrink] [--story]`: the program on virtual time, with
+ * `npm run simulate -- [--seeds N] [--seed K] [--orders N] [--acts NAME,…] [--first] [--shrink] [--story]`: the program on virtual time, with
  * every fault drawn from a seed. Exit codes: 0 clean, 1 a rule is broken, 2 bad options.
  */
 import { availableParallelism } from 'node:os';
@@ -20,6 +20,8 @@ const { values } = parseArgs({
     acts: { type: 'string' },
     // Tries a broken story with fewer acts and orders.
     shrink: { type: 'boolean', default: false },
+    // Ends with the first story that breaks a rule.
+    first: { type: 'boolean', default: false },
     // The service executes the first create twice: a run that does not say so could not fail.
     plant: { type: 'boolean', default: false },
   },
@@ -89,6 +91,7 @@ for (const [story, living] of given.map((one) => [one, lived(one)] as const)) {
   count += 1;
   const { seed, ...least } = values.shrink ? await shrink(story, acts, ruleOf(broken[0])) : story;
   print(`  again: npm run simulate -- --seed ${seed} --orders ${least.orders} --acts ${least.acts ?? acts} --story`);
+  if (values.first) process.exit(1);
 }
 print(count === 0 ? `clean: ${given.length} stories` : `${count} of ${given.length} stories broke a rule`);
 pool.close();

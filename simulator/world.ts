@@ -2,6 +2,7 @@ import { underFire } from '../chaos/faults.js';
 import type { PlannedOrder } from '../chaos/inputs.js';
 import { DEFAULT_SETTINGS } from '../sandbox/options.js';
 import type { AuditEntry } from '../src/audit/audit-record.js';
+import { ConflictError } from '../src/client/errors.js';
 import { PaymentOrders } from '../src/client.js';
 import { Secret, type WorkerConfig } from '../src/config.js';
 import { decimal, toAmount } from '../src/contract/money.js';
@@ -51,6 +52,8 @@ export class World {
   readonly ofBatches = new Set<string>();
   /** What callers start again once Temporal forgot something, besides single orders. */
   readonly startedAgain: (() => Promise<void>)[] = [];
+  /** Ids under which two callers start different orders. */
+  readonly contested = new Set<string>();
   /** Lines of the audit record, which no worker of this world loses. */
   readonly audit: { entry: AuditEntry; atMs: number }[] = [];
   /** Names of the acts that the seed drew. */
@@ -139,12 +142,16 @@ export class World {
     if (stop?.isOpen && stop.memo[STOP_MEMO]) this.stops.push({ fromMs: Date.now() });
   }
 
-  /** Starts an order and says so. */
+  /** Starts an order and says so. Only what two callers start under one id may be refused. */
   async start(planned: PlannedOrder, options: { again?: boolean } = {}): Promise<void> {
     const { orderId, type, input } = planned;
     this.say(`${orderId} starts: ${type}${options.again ? ' (again)' : ''}`);
-    await this.orders.start(type, input, options);
-    this.accepted.set(orderId, planned);
+    try {
+      await this.orders.start(type, input, options);
+      this.accepted.set(orderId, planned);
+    } catch (error) {
+      if (!(error instanceof ConflictError && this.contested.has(orderId))) throw error;
+    }
   }
 
   /** Somebody pays in; with `isAll` nothing else is there. */

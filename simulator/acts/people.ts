@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Interference } from '../../chaos/interference.js';
 import { decideParked, handleOf, type OperatorReport } from '../../chaos/operator.js';
 import { offeredWays, type Way } from '../../chaos/ways.js';
+import { decimal, toAmount } from '../../src/contract/money.js';
 import { accountStopWorkflowId, DEFAULT_ACCOUNT } from '../../src/contract/names.js';
 import { type Act, attempt, FIRE_MS, later, MINUTE_MS, type Scene } from './act.js';
 
@@ -29,6 +30,32 @@ const repeats: Act = {
       if (random.chance(0.5)) continue;
       const again = random.chance(0.3);
       later(random.between(0, FIRE_MS), async () => void (await attempt(() => world.start(one, { again }))));
+    }
+    return undefined;
+  },
+};
+
+/** Another caller starts another order under a used id, sometimes first. */
+const otherInputs: Act = {
+  share: 0.2,
+  begin({ world, random, planned }) {
+    for (const one of planned) {
+      if (random.chance(0.7)) continue;
+      world.contested.add(one.orderId);
+      const { order, resend } = one.input;
+      const { amount } = order as { amount?: string };
+      const input = random.one([
+        { ...one.input, resend: resend === 'never' ? 'once' : 'never' },
+        { ...one.input, order: { ...order, description: 'of somebody else' } },
+        ...(amount ? [{ ...one.input, order: { ...order, amount: toAmount(decimal(amount).times(2)) } }] : []),
+      ]) as typeof one.input;
+      for (let left = random.between(1, 3); left > 0; left -= 1) {
+        const again = random.chance(0.3);
+        later(
+          random.between(0, FIRE_MS),
+          async () => void (await attempt(() => world.start({ ...one, input }, { again }))),
+        );
+      }
     }
     return undefined;
   },
@@ -105,6 +132,6 @@ const decisions =
   };
 
 export const ofPeople = (report: OperatorReport) => ({
-  ...{ interference, repeats, stops },
+  ...{ interference, repeats, otherInputs, stops },
   decisions: { share: 0.5, begin: decisions(report) },
 });
