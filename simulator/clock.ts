@@ -1,5 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
+import { open } from 'node:fs/promises';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import FakeTimers from '@sinonjs/fake-timers';
 import { Random } from './random.js';
 
@@ -22,6 +24,36 @@ export async function atOnce<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Files are worked on one after the other, and no virtual time passes meanwhile. */
+async function fileByFile(): Promise<void> {
+  type Work = (...given: unknown[]) => Promise<unknown>;
+  const files: Record<string, unknown> = createRequire(import.meta.url)('node:fs/promises');
+  const handle = await open(fileURLToPath(import.meta.url));
+  const methods = Object.getPrototypeOf(handle);
+  await handle.close();
+  let before: Promise<unknown> = Promise.resolve();
+  const inTurn = (work: Work): Work =>
+    function (this: unknown, ...given) {
+      return atOnce(() => {
+        const done = before.then(() => work.apply(this, given));
+        before = done.catch(() => undefined);
+        return done;
+      });
+    };
+  for (const [owner, names] of [
+    [methods, ['appendFile', 'datasync', 'read', 'readFile', 'stat', 'sync', 'truncate', 'write', 'writeFile']],
+    [files, Object.keys(files).filter((name) => /^(?!watch|opendir|glob|constants|open$)/.test(name))],
+  ] as const)
+    for (const name of names) owner[name] = inTurn(owner[name] as Work);
+  const opens = inTurn(open as Work);
+  files.open = async (...given: unknown[]) => {
+    const opened = (await opens(...given)) as { close: Work };
+    // Each handle has a method of its own.
+    opened.close = inTurn(opened.close);
+    return opened;
+  };
+}
+
 /** Lets everything run that waits for nothing but promises or such work. */
 async function settle(): Promise<void> {
   do await new Promise<void>((resolve) => void setImmediate(resolve));
@@ -41,12 +73,13 @@ export interface Clock {
 }
 
 /** Replaces the clock of this process for good. */
-export function installClock(startMs: number): Clock {
+export async function installClock(startMs: number): Promise<Clock> {
   const clock = FakeTimers.install({
     now: startMs,
     toFake: ['Date', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'hrtime'],
   });
   keepContext();
+  await fileByFile();
   syncBuiltinESMExports();
   AbortSignal.timeout = (ms) => {
     const controller = new AbortController();

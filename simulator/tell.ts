@@ -25,7 +25,7 @@ export interface Told {
  */
 export async function storyTeller(code: string, isPlanted: boolean): Promise<(story: Story) => Promise<Told>> {
   const sandbox = await openSandbox(code, Object.keys(createActivities({ accounts: new Map() } as never)));
-  const clock = installClock(Date.UTC(2026, 10, 28));
+  const clock = await installClock(Date.UTC(2026, 10, 28));
   return async ({ seed, orders, acts }) => {
     clock.reset(seed);
     const beganAt = clock.cpuSeconds();

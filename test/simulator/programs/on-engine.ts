@@ -10,7 +10,7 @@ import { programs } from './programs.js';
 
 const [bundle = '', ...names] = process.argv.slice(2);
 const sandbox = await openSandbox(await readFile(bundle, 'utf8'), ['work']);
-const clock = installClock(Date.now());
+const clock = await installClock(Date.now());
 clock.reset(1);
 const engine = new Engine(sandbox, new Random(1), (line) => void process.stderr.write(`${line}\n`));
 const serve = async (queue: string): Promise<void> =>
