@@ -13,6 +13,9 @@ export type Answer = { told: Told } | { failed: string };
 
 let teller: ReturnType<typeof storyTeller>;
 
+// Stacks of failures take more time than failing.
+Error.stackTraceLimit = 0;
+
 // Whoever waited for the story is gone.
 process.on('disconnect', () => process.exit());
 

@@ -139,8 +139,10 @@ async function evidenceOf(world: World, report: OperatorReport): Promise<Evidenc
     const histories = [...runs.map(({ history }) => history), ...forgotten.map(({ events }) => events)];
     const all = await Promise.all(histories.map((events) => followedOrder(about.orderId, { events }, PLAIN as never)));
     const signalsAtMs = all.flatMap((each) => each.signalsAtMs);
-    followed.set(about.orderId, { ...one, signalsAtMs });
+    followed.set(about.orderId, ofAnother(world, { ...one, signalsAtMs }));
   }
+  // Nobody can hold back who stood still between its last look and its send.
+  const requests = admin.requests().filter(({ path, atMs }) => !(isCreate(path) && service.sentLateMs.has(atMs)));
   // A canary that Temporal forgot expires unpaid, whoever follows it.
   const isForgotten = (orderId: string) => isCanary(orderId) && !followed.has(orderId) && world.forgotMs.length > 0;
   const known = admin.orders().filter(({ order }) => !isForgotten(order.user_order_id));
@@ -149,7 +151,7 @@ async function evidenceOf(world: World, report: OperatorReport): Promise<Evidenc
       accepted: new Set([...accepted.keys(), ...world.ofBatches]),
       followed,
       service: known,
-      requests: admin.requests(),
+      requests,
     },
     ...{ ledger: { start: world.paidIn, end: admin.ledger() }, callbacks: service.double.world.traffic.callbacks },
     ...{ leaks: [], searched: { values: 0, forms: 0, bytes: 0, kinds: 0, neverSeen: [] } },
@@ -162,6 +164,15 @@ async function evidenceOf(world: World, report: OperatorReport): Promise<Evidenc
     },
     ...{ sentBeforeFailover: new Set(), choices: report.choices, wronglyAccepted: [] },
   };
+}
+
+/** A conflict of two callers says that the order is the other's, whose run Temporal may have forgotten. */
+function ofAnother({ contested, service }: World, { failureType, ...one }: FollowedOrder): FollowedOrder {
+  const found = service.double.admin.orders().find(({ order }) => order.user_order_id === one.orderId);
+  if (!found || failureType !== 'OrderConflict' || !contested.has(one.orderId))
+    return { ...one, ...(failureType !== undefined && { failureType }) };
+  const result = { outcome: found.order.status, order: found.order, remainderUnknown: 'of another caller' };
+  return { ...one, result: result as never };
 }
 
 /** The order of a receipt, whose id is the service's. */

@@ -9,7 +9,7 @@ export class Process {
 
   constructor(readonly name: string) {}
 
-  /** Nothing of this process goes on after its end. */
+  /** Nothing of this process goes on after its end, or while it stands still. */
   async runs<T>(what: Promise<T>): Promise<T> {
     const done = await what.then(
       (value) => () => value,
@@ -17,6 +17,7 @@ export class Process {
         throw error;
       },
     );
+    await this.thawed();
     if (!this.isAlive) await NEVER;
     return done();
   }
@@ -26,7 +27,7 @@ export class Process {
     this.onEnd();
   }
 
-  /** Stands still until `thaw`: what it was about to send, it sends then. */
+  /** Stands still until `thaw`: what it was about to do, it does then. */
   freeze(): void {
     if (this.#frozen) return;
     let thaw = (): void => undefined;

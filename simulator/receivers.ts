@@ -27,7 +27,6 @@ export class Receivers {
       const fails = this.random.chance(this.failing);
       const isTaken = !fails || this.random.chance(0.5);
       await process.runs(sleep(transitMs));
-      await process.runs(process.thawed());
       if (this.down.has(url.hostname)) return process.runs(sleep(10_000, 'no answer in time'));
       const event = verifyEvent(body, headers, [EVENT_SECRET]);
       const got = this.got.get(url.hostname) ?? [];

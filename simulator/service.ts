@@ -18,6 +18,8 @@ export const CALLBACK = { baseUrl: 'http://127.0.0.1:1', tokenKeys: ['a-token-ke
 
 type Double = ReturnType<typeof openDouble>;
 
+const NOTHING = Promise.resolve();
+
 /** Moments of a create: it is taken up, allowed, executed, and its answer is there. */
 export type Moment = 'taken up' | 'allowed' | 'executed' | 'answered';
 
@@ -57,13 +59,13 @@ export function openService(
       const tell = (moment: Moment) => tellOf(service, process, url, body, moment);
       await process.runs(sleep(transitMs()));
       tell('taken up');
-      await process.runs(Promise.resolve(beforeSend?.()));
+      await process.runs(NOTHING);
+      const allowedMs = await process.runs(Promise.resolve(beforeSend?.()).then(() => Date.now()));
       tell('allowed');
       if (signal?.aborted) throw new NotSentError('aborted');
       // A process that is killed here has not sent; one that stands still sends when it goes on.
-      const { isFrozen } = process;
-      await process.runs(process.thawed());
-      if (isFrozen) sentLateMs.add(Date.now());
+      await process.runs(NOTHING);
+      if (Date.now() > allowedMs) sentLateMs.add(Date.now());
       const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
       const serve = () => double.service.serve({ path: url.pathname, headers: given, body });
       const { answer, orderId, orderIds } = outside(serve);
@@ -87,7 +89,8 @@ export function openService(
       tell('executed');
       const arrived = await process.runs(arrives(answer, { timeoutMs, signal, maxBytes, transitMs: transitMs() }));
       tell('answered');
-      return process.runs(Promise.resolve(arrived));
+      await process.runs(NOTHING);
+      return arrived;
     };
   const service: SimulatedService = { double, transportOf, sentLateMs, onMoment: () => undefined };
   return service;

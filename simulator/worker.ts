@@ -25,6 +25,10 @@ export async function startWorker(
     get isAlive() {
       return process.isAlive;
     },
+    get isFrozen() {
+      return process.isFrozen;
+    },
+    thawed: () => process.thawed(),
   };
   const failovers = new Failovers(engine.clientOf(host).connection, NAMESPACE, engine.logger);
   await failovers.look();

@@ -93,8 +93,8 @@ const stops: Act = {
 };
 
 const REVERT_TO = { network: 'tron', wallet: 'TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE' };
-/** Decisions about which a person may be wrong: what is there is said not to be, or is another's. */
-const MAY_BE_WRONG: readonly string[] = ['close-absent', 'adopt'];
+/** Decisions about which a person may be wrong: what may be there is said not to be, or is another's. */
+const MAY_BE_WRONG: readonly string[] = ['close-absent', 'adopt', 'refuse'];
 
 /** Decides parked orders in any of the ways that they offer. */
 async function decideAnyhow({ world, random }: Scene, report: OperatorReport): Promise<void> {

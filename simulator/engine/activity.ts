@@ -18,6 +18,10 @@ export interface Host {
   readonly activities: Readonly<Record<string, (...args: never[]) => Promise<unknown>>>;
   readonly identity: string;
   readonly isAlive: boolean;
+  /** It stands still. */
+  readonly isFrozen?: boolean;
+  /** Resolves once it goes on; at once if it does not stand still. */
+  readonly thawed?: () => Promise<void>;
 }
 
 /** An activity of a run, from its schedule to its end. */

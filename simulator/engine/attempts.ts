@@ -142,8 +142,10 @@ export class Attempts {
     try {
       if (!run) throw new Error(`no activity ${activity.type}`);
       const value = await environment.run(run, ...activity.input.map(decode));
+      await host.thawed?.();
       if (isCurrent() && host.isAlive) this.#complete(activity, encode(value));
     } catch (error) {
+      await host.thawed?.();
       if (!isCurrent() || !host.isAlive) return;
       if (isCancellation(error) && activity.cancelRequested) {
         this.#confirmCancel(activity);
@@ -176,7 +178,7 @@ export class Attempts {
       { client: this.engine.clientOf(host), logger: this.engine.logger },
     );
     (environment as unknown as EventEmitter).on('heartbeat', (details: unknown) => {
-      if (!host.isAlive) return;
+      if (!host.isAlive || host.isFrozen) return;
       const told = outside(() => this.beat(activity, attempt, details === undefined ? undefined : [encode(details)]));
       if (!told) environment.cancel('NOT_FOUND');
       else if (told.cancelRequested) environment.cancel('CANCELLED');

@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionLike } from '@temporalio/client';
 import { outside } from '../outside.js';
+import type { Host } from './activity.js';
 import { calls } from './calls.js';
 import type { Engine } from './engine.js';
 import { GrpcError } from './wire.js';
@@ -18,17 +19,19 @@ const limits = new AsyncLocalStorage<Limits>();
 const DEADLINE_EXCEEDED = 4;
 const CANCELLED = 1;
 
-/** A connection of the SDK's client to the engine. Whoever `isCut` gets no answer any more. */
-export function connectionTo(engine: Engine, isCut: () => boolean): ConnectionLike {
+/** A connection of the SDK's client to the engine. `host`: the process that calls; once it is killed, it gets no answer. */
+export function connectionTo(engine: Engine, host?: Host): ConnectionLike {
   const answers = calls(engine);
   const call = (name: string) => async (request: never) => {
     const known = answers[name as keyof typeof answers] as ((request: never) => unknown) | undefined;
     if (!known) throw new GrpcError(12, `the engine has no call ${name}`);
     return limited(limits.getStore() ?? {}, async () => {
       await sleep(engine.lag());
-      if (isCut()) await NEVER;
+      await host?.thawed?.();
+      if (host?.isAlive === false) await NEVER;
       const answer = await outside(() => known(request));
-      if (isCut()) await NEVER;
+      await host?.thawed?.();
+      if (host?.isAlive === false) await NEVER;
       return answer;
     });
   };

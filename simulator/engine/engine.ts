@@ -67,12 +67,12 @@ export class Engine {
     this.client = this.#newClient();
   }
 
-  #newClient = (isCut = () => false): Client =>
-    new Client({ connection: connectionTo(this, isCut) as never, namespace: NAMESPACE });
+  #newClient = (host?: Host): Client =>
+    new Client({ connection: connectionTo(this, host) as never, namespace: NAMESPACE });
 
-  /** The client of a worker: once it is killed, its calls are answered never. */
+  /** The client of a worker: its calls are answered never once it is killed, and late if it stands still. */
   clientOf(host: Host): Client {
-    const known = clients.get(host) ?? this.#newClient(() => !host.isAlive);
+    const known = clients.get(host) ?? this.#newClient(host);
     clients.set(host, known);
     return known;
   }
@@ -82,7 +82,7 @@ export class Engine {
 
   /** A worker that takes the next task of a queue. */
   hostOf(queue: string): Host | undefined {
-    const serving = this.hosts.filter(({ isAlive, queues }) => isAlive && queues.has(queue));
+    const serving = this.hosts.filter(({ isAlive, isFrozen, queues }) => isAlive && !isFrozen && queues.has(queue));
     return serving.length > 0 ? this.random.one(serving) : undefined;
   }
 
@@ -282,6 +282,14 @@ const clients = new WeakMap<Host, Client>();
 const alreadyStarted = ({ workflowId, runId }: Run): GrpcError =>
   new GrpcError(6, `Workflow execution already started. WorkflowId: ${workflowId}, RunId: ${runId}.`);
 
+/** Values of payloads of search attributes, which lists read again and again. */
+const values = new WeakMap<Payload, unknown>();
+
+function readOf(payload: Payload): unknown {
+  if (!values.has(payload)) values.set(payload, decode(payload));
+  return values.get(payload);
+}
+
 /** Values of search attributes as they are compared. */
 export const attributesOf = (run: Run): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(run.searchAttributes).map(([name, payload]) => [name, decode(payload)]));
+  Object.fromEntries(Object.entries(run.searchAttributes).map(([name, payload]) => [name, readOf(payload)]));
