@@ -79,7 +79,9 @@ const ENDED_AS_MOVED: readonly string[] = ['completed', 'completed_partially'];
 
 /** Ends of orders that a receiver was not told, and events of a run that came before an earlier one. */
 function untold({ engine, receivers }: World): Finding[] {
-  const orders = [...engine.runs].filter(([workflowId]) => parseOrderWorkflowId(workflowId));
+  // Nobody is told of canaries.
+  const isTold = (orderId = '') => orderId !== '' && !isCanary(orderId);
+  const orders = [...engine.runs].filter(([workflowId]) => isTold(parseOrderWorkflowId(workflowId)?.orderId));
   const ended = orders.flatMap(([, runs]) => runs.filter(({ status }) => HAS_SAID.includes(status)).slice(-1));
   return [...receivers.got].flatMap(([host, got]) => {
     const ids = new Set(got.map(({ id }) => id));

@@ -3,6 +3,8 @@ export interface Story {
   seed: number;
   orders: number;
   acts: readonly string[] | undefined;
+  /** Part of ids whose events are shown among the lines of the story. */
+  about?: string | undefined;
 }
 
 /** Faults of the product that the simulator found. They are lived again before all other stories. */

@@ -5,6 +5,7 @@ import { installClock } from './clock.js';
 import { openSandbox } from './engine/sandbox.js';
 import { judge } from './evidence.js';
 import type { Story } from './found.js';
+import { timelineOf } from './timeline.js';
 import { World } from './world.js';
 
 /** What came of a story. */
@@ -15,7 +16,8 @@ export interface Told {
   acts: string[];
   /** What happened, line by line. */
   lines: string[];
-  about: string;
+  /** In figures. */
+  sum: string;
   ordersPerCpuSecond: number;
 }
 
@@ -26,18 +28,20 @@ export interface Told {
 export async function storyTeller(code: string, isPlanted: boolean): Promise<(story: Story) => Promise<Told>> {
   const sandbox = await openSandbox(code, Object.keys(createActivities({ accounts: new Map() } as never)));
   const clock = await installClock(Date.UTC(2026, 10, 28));
-  return async ({ seed, orders, acts }) => {
+  return async ({ seed, orders, acts, about }) => {
     clock.reset(seed);
     const beganAt = clock.cpuSeconds();
     const world = new World(seed, clock, sandbox, isPlanted);
     const report = await live(world, orders, acts);
     const hours = clock.elapsedMs() / 3.6e6;
     const broken = (await judge(world, report)).map(({ text }) => text);
+    for (const act of world.atEnd) act();
     const lives = [...world.engine.runs.keys()].filter((id) => parseOrderWorkflowId(id)).length;
     const asked = [...report.parks.values()].reduce((sum, one) => sum + one, 0);
     return {
-      ...{ broken, acts: world.acts, lines: world.story },
-      about: `${lives} orders, ${hours.toFixed(1)} virtual hours, ${asked} asked`,
+      ...{ broken, acts: world.acts },
+      lines: about === undefined ? world.story.map(({ text }) => text) : timelineOf(world, about),
+      sum: `${lives} orders, ${hours.toFixed(1)} virtual hours, ${asked} asked`,
       ordersPerCpuSecond: lives / (clock.cpuSeconds() - beganAt),
     };
   };

@@ -64,12 +64,14 @@ export class World {
   readonly limits = new Map<string, string>();
   /** When Temporal forgot something. */
   readonly forgotMs: number[] = [];
+  /** What is done once the story was judged. */
+  readonly atEnd: (() => void)[] = [];
   /** What differs in the settings of each worker that starts. */
   readonly changes: ((config: WorkerConfig) => WorkerConfig)[] = [];
   /** How far the clock of each worker that starts is off, in ms. */
   clockOffMs: () => number = () => 0;
   /** What happened, for people: virtual time and words. */
-  readonly story: string[] = [];
+  readonly story: { atMs: number; text: string }[] = [];
   readonly #processes: Process[] = [];
   #config: WorkerConfig;
 
@@ -95,7 +97,7 @@ export class World {
   }
 
   say(line: string): void {
-    this.story.push(`${shownTime(this.clock.elapsedMs())} ${line}`);
+    this.story.push({ atMs: Date.now(), text: `${shownTime(this.clock.elapsedMs())} ${line}` });
   }
 
   startWorkers(): void {
@@ -184,7 +186,7 @@ const mayStayOpen = (run: Run): boolean =>
 const isAfterEnd = ({ workflowId }: Run): boolean => parseAfterEndWorkflowId(workflowId) !== undefined;
 
 /** A virtual time as `h:mm:ss.mmm`. */
-function shownTime(ms: number): string {
+export function shownTime(ms: number): string {
   const seconds = Math.floor(ms / 1_000);
   const two = (value: number) => String(value).padStart(2, '0');
   const rest = String(Math.floor(ms % 1_000)).padStart(3, '0');

@@ -127,7 +127,7 @@ const batches: Act = {
   share: 0.3,
   begin({ world, random }) {
     const folder = mkdtempSync(join(tmpdir(), 'payment-orders-simulator-'));
-    process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+    world.atEnd.push(() => rmSync(folder, { recursive: true }));
     const directories = { batchDir: folder, reportDir: join(folder, 'reports') };
     mkdirSync(directories.reportDir, { mode: 0o700 });
     world.changes.push((config) => ({ ...config, directories }));
@@ -138,9 +138,12 @@ const batches: Act = {
       const batch = new Batch(world, planned, random.one(SOURCES), approval, folder);
       later(random.between(0, FIRE_MS / 2), async () => {
         await batch.write();
-        await batch.start();
-        world.startedAgain.push(() => batch.start());
-        ends.push(batch.toItsEnd());
+        const live = async () => {
+          await batch.start();
+          ends.push(batch.toItsEnd());
+        };
+        await live();
+        world.startedAgain.push(live);
       });
       for (let left = random.between(0, 4); left > 0; left -= 1) {
         const act = random.one(['pause', 'resume', 'reset', 'reset', 'stop', 'edit'] as const);

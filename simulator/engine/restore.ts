@@ -25,6 +25,9 @@ export function restore(engine: Engine, atMs: number): void {
     else engine.runs.delete(workflowId);
   }
   for (const run of goingOn) rewind(engine, run, atMs, isKept);
+  // Once each child is what it was.
+  for (const child of goingOn.flatMap((run) => [...run.children.values()]))
+    if (!child.isOpen) tellParent(engine, child);
 }
 
 /** Nothing of a run goes on. */
@@ -69,7 +72,6 @@ function rewind(engine: Engine, run: Run, atMs: number, isKept: (run: Run) => bo
     reapply(engine, new Map(), run, event);
     if (event.workflowExecutionCancelRequestedEventAttributes) engine.requestCancel(run);
   }
-  for (const child of run.children.values()) if (!child.isOpen) tellParent(engine, child);
 }
 
 /** A run begins with one event. */
