@@ -37,8 +37,15 @@ export function timelineOf(world: World, about: string): string[] {
 /** The kind of an event and its attributes, payloads as values. */
 function wordsOf(event: HistoryEvent): string {
   const [name = '', attributes] = Object.entries(event).find(([key]) => key.endsWith('EventAttributes')) ?? [];
-  const values = JSON.stringify(attributes, (_, value) => (isPayload(value) ? decode(value) : value)) ?? '';
+  const values = JSON.stringify(plain(attributes));
   return `${name.replace('EventAttributes', '')} ${values.slice(0, WIDTH)}`;
 }
 
-const isPayload = (value: unknown): value is Payload => Object(value).metadata?.encoding !== undefined;
+/** Payloads as their values, at any depth: messages would show their bytes. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null || 'low' in value) return value === null ? value : String(value);
+  const { metadata, data } = value as Payload;
+  if (metadata?.encoding) return data?.length ? decode(value as Payload) : null;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, plain(part)]));
+}
