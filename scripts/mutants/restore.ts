@@ -33,6 +33,16 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'a create whose heartbeat an operator took away was not sent',
+    file: 'src/workflows/create/attempt.ts',
+    find: "Object.hasOwn(Object(written), 'unsent')",
+    replacement: '!written',
+    test: {
+      file: 'test/workflows/create/lost-attempt.server.test.ts',
+      name: 'an operator who pauses a create that was sent, and resets its heartbeat, makes nothing unsent',
+    },
+  },
+  {
     name: 'follow-ups of a lost run are not looked for',
     file: 'src/activities/order/read-outcome.ts',
     find: 'items.find(({ user_order_id }) => user_order_id === id) ?? []',

@@ -3,7 +3,7 @@ import type { ActivitySerializationContext } from '@temporalio/common';
 import { AuditNotWrittenError } from '../../audit/audit-record.js';
 import { callbackUrl } from '../../contract/callback-url.js';
 import { echoDifferences } from '../../contract/differences/echo.js';
-import type { CreateOrderInput, CreateVerdict } from '../../contract/order/activities.js';
+import type { CreateOrderInput, CreateVerdict, StoredByAttempt } from '../../contract/order/activities.js';
 import { type OrderInput, whyTooLate } from '../../contract/order/input-and-result.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { Order } from '../../contract/service-objects.js';
@@ -28,6 +28,26 @@ export async function confirmAttempt(details: unknown): Promise<void> {
     isLocal: false,
   };
   await getClient().activity.heartbeat(taskToken, details, { serializationContext });
+}
+
+/** Time after which an attempt says that it has not sent. Most have ended by then. */
+const UNSENT_AFTER_MS = 2_000;
+
+/**
+ * Stores that an attempt has not sent, once it takes long: without that, a lost one is in doubt,
+ * because an operator's reset takes away what it stored. `end` resolves once nothing more is stored.
+ */
+export function noteUnsent({ confirmAttempt }: Pick<ActivityDeps, 'confirmAttempt'>): { end: () => Promise<void> } {
+  let stored: Promise<void> | undefined;
+  const timer = setTimeout(() => {
+    stored = confirmAttempt({ unsent: true } satisfies StoredByAttempt).catch(() => undefined);
+  }, UNSENT_AFTER_MS);
+  return {
+    async end() {
+      clearTimeout(timer);
+      await stored;
+    },
+  };
 }
 
 /** Thrown right before the request would be written. `verdict`: answer of the attempt. */

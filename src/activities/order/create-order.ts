@@ -7,6 +7,7 @@ import {
   type CreateOrderInput,
   type CreateVerdict,
   maySend,
+  type StoredByAttempt,
   visibleAfterMs,
 } from '../../contract/order/activities.js';
 import type { RunInput } from '../../contract/order/input-and-result.js';
@@ -27,6 +28,7 @@ import {
   AttemptDeadline,
   confirmSend,
   GivenUpError,
+  noteUnsent,
   notSent,
   notSentBecause,
   readSendTimes,
@@ -51,33 +53,50 @@ export function createOrderActivity(deps: ActivityDeps) {
     const account = accountOf(deps, attempt.account);
     // The previous attempt may have sent it, even if the input is invalid now.
     if (isRepeated()) return leftOpen(deps, account, attempt);
-    const checked = checkedRequest(deps, account, attempt);
-    const { request, invalid } = checked;
-    const tooSoon = await tooSoonAfterRestore(deps, account, attempt.type);
-    // Read before the probe, so that nothing delays the create after the probe's answer.
-    const terms = await readTerms(deps, account, attempt, request);
-    const sending: Sending = { deps, account, attempt, ...checked, terms, deadline, tooSoon };
-    const elsewhere = elsewhereOf(account, attempt.sentTo);
-    const verdict = elsewhere ? notSent(elsewhere.why) : await probeThenSend(sending);
-    const { notes, pinned } = sending;
-    // An older attempt could time out.
-    if (deadline.allowsSend()) await noteEarlier(sending, verdict);
-    if (notes.size > 0) log.warn('checks were passed over', { notes: [...notes] });
-    const excerpt = verdict.kind === 'rejected' ? verdict.excerpt : undefined;
-    log.info('create attempt ended', { verdict: verdict.kind, permission: attempt.permission, excerpt });
-    const isOurs = verdict.kind === 'accepted' || verdict.kind === 'adopted';
-    return {
-      ...verdict,
-      ...circumstancesOf(deps, account, invalid ? undefined : payersOf(terms.rates, attempt.type, request)),
-      // An order that exists needs no proof of absence.
-      ...(!isOurs && pinned),
-      ...(tooSoon && { restoredAtMs: tooSoon.restoredAtMs }),
-      // The next attempt may reach a worker without caps.
-      ...(!('order' in verdict) && capsOn(attempt.type, request, capsFor(deps, account, attempt))),
-      // In the first run, the workflow knows it.
-      ...(attempt.firstExecutionRunId === runId() && { runId: undefined }),
-      ...(notes.size > 0 && { notes: [...notes] }),
-    };
+    const unsent = noteUnsent(deps);
+    try {
+      return await answerOf(deps, account, attempt, { deadline, unsent });
+    } finally {
+      await unsent.end();
+    }
+  };
+}
+
+/** Timing of an attempt. */
+type Timing = Pick<Sending, 'deadline' | 'unsent'>;
+
+async function answerOf(
+  deps: ActivityDeps,
+  account: Account,
+  attempt: CreateOrderInput,
+  { deadline, unsent }: Timing,
+): Promise<CreateAnswer> {
+  const checked = checkedRequest(deps, account, attempt);
+  const { request, invalid } = checked;
+  const tooSoon = await tooSoonAfterRestore(deps, account, attempt.type);
+  // Read before the probe, so that nothing delays the create after the probe's answer.
+  const terms = await readTerms(deps, account, attempt, request);
+  const sending: Sending = { deps, account, attempt, ...checked, terms, deadline, unsent, tooSoon };
+  const elsewhere = elsewhereOf(account, attempt.sentTo);
+  const verdict = elsewhere ? notSent(elsewhere.why) : await probeThenSend(sending);
+  const { notes, pinned } = sending;
+  // An older attempt could time out.
+  if (deadline.allowsSend()) await noteEarlier(sending, verdict);
+  if (notes.size > 0) log.warn('checks were passed over', { notes: [...notes] });
+  const excerpt = verdict.kind === 'rejected' ? verdict.excerpt : undefined;
+  log.info('create attempt ended', { verdict: verdict.kind, permission: attempt.permission, excerpt });
+  const isOurs = verdict.kind === 'accepted' || verdict.kind === 'adopted';
+  return {
+    ...verdict,
+    ...circumstancesOf(deps, account, invalid ? undefined : payersOf(terms.rates, attempt.type, request)),
+    // An order that exists needs no proof of absence.
+    ...(!isOurs && pinned),
+    ...(tooSoon && { restoredAtMs: tooSoon.restoredAtMs }),
+    // The next attempt may reach a worker without caps.
+    ...(!('order' in verdict) && capsOn(attempt.type, request, capsFor(deps, account, attempt))),
+    // In the first run, the workflow knows it.
+    ...(attempt.firstExecutionRunId === runId() && { runId: undefined }),
+    ...(notes.size > 0 && { notes: [...notes] }),
   };
 }
 
@@ -85,11 +104,12 @@ export function createOrderActivity(deps: ActivityDeps) {
 function leftOpen(deps: ActivityDeps, account: Account, attempt: CreateOrderInput): CreateAnswer {
   const closed = sendGate(attempt);
   if (closed) return { ...closed, ...circumstancesOf(deps, account) };
-  const left: Pinned | Refused | undefined = activityInfo().heartbeatDetails;
+  const left: StoredByAttempt | Refused | undefined = activityInfo().heartbeatDetails;
   // The account must be known. Without it, the workflow treats the account as unknown.
   if (isRefused(left)) throw new PayloadDecryptionError(left.why, left.kind);
   const reason = 'the server repeated the create attempt';
-  if (!left) throw ApplicationFailure.nonRetryable(`${reason}, and nothing says where the one before it sent to`);
+  if (!left || 'unsent' in left)
+    throw ApplicationFailure.nonRetryable(`${reason}, and nothing says where the one before it sent to`);
   const { sentTo } = left;
   return { kind: 'uncertain', reason, timedOut: true, pace: protectionsIn(deps, account).pace, runId: runId(), sentTo };
 }
@@ -128,6 +148,7 @@ interface Sending extends Checked {
   attempt: CreateOrderInput;
   terms: Terms;
   deadline: AttemptDeadline;
+  unsent: ReturnType<typeof noteUnsent>;
   tooSoon: Restored | undefined;
   /** Account of the send, once it may have happened. */
   pinned?: Pinned;
@@ -248,7 +269,7 @@ type Pinned = Pick<Circumstances, 'sentTo'>;
 const runId = (): string | undefined => activityInfo().workflowExecution?.runId;
 
 async function send(sending: Sending, times: SendTimes): Promise<CreateVerdict> {
-  const { deps, account, attempt, request, deadline } = sending;
+  const { deps, account, attempt, request, deadline, unsent } = sending;
   const { witnesses } = account.lookUps;
   const sentAtMs = await (deps.nowMs ?? Date.now)();
   const monotonicMs = performance.now();
@@ -262,6 +283,7 @@ async function send(sending: Sending, times: SendTimes): Promise<CreateVerdict> 
       beforeSend: async () => {
         // First, so that a slow disk does not age the confirmed attempt.
         await recordSend(deps, attempt, request);
+        await unsent.end();
         await confirmSend(deps, account, deadline, pinned, times);
         sending.pinned = pinned;
         // Temporal failed over after the attempt began, so the probe proves nothing.

@@ -7,7 +7,13 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { isFormOfId } from '../../contract/names.js';
-import type { CreateAnswer, CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/order/activities.js';
+import type {
+  CreateAnswer,
+  CreateOrderInput,
+  CreateVerdict,
+  SendPermission,
+  StoredByAttempt,
+} from '../../contract/order/activities.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
 import { Refused } from '../../contract/refused.js';
 import { CREATE_TIMEOUT_MS, moneyMoving, SEND_TIMEOUT_MS, untilOver } from '../activity-calls.js';
@@ -110,15 +116,17 @@ function verdictOfFailure(run: OrderRun, permission: SendPermission, error: unkn
     close(run, 'InvalidOrder', message, ...(details ?? []));
   }
   if (cause instanceof TimeoutFailure) {
-    // The attempt writes its account right before it sends, so it is known even if the worker dies.
-    const written = cause.lastHeartbeatDetails as { sentTo?: SentTo } | Refused | undefined;
-    // A second attempt, whose first one may have written it, would take longer.
-    if (!written && permission !== 'none' && Date.now() - askedAtMs < 1.5 * CREATE_TIMEOUT_MS) {
+    // The attempt writes its account right before it sends, so it is known even if the worker dies,
+    // unless an operator's reset takes it away.
+    const written = cause.lastHeartbeatDetails as StoredByAttempt | Refused | undefined;
+    const isUnsent = Object.hasOwn(Object(written), 'unsent');
+    // A second attempt, whose first one may have sent, would take longer.
+    if (isUnsent && permission !== 'none' && Date.now() - askedAtMs < 1.5 * CREATE_TIMEOUT_MS) {
       run.unconfirmedAtMs = askedAtMs;
       return { kind: 'notSent', reason: 'the worker that held the create was lost before it could send' };
     }
     const placeUnknown = written instanceof Refused && !run.sentTo;
-    if (!(written instanceof Refused)) run.sentTo = written?.sentTo ?? run.sentTo;
+    run.sentTo = (written as { sentTo?: SentTo } | undefined)?.sentTo ?? run.sentTo;
     const reason = 'the worker that held the create gave no answer in time';
     return { kind: 'uncertain', reason, timedOut: true, placeUnknown };
   }

@@ -11,14 +11,15 @@ import { pendingActivity, timeOutCreate, untilLost } from '../../support/pending
 
 const lab = useLab({ sandbox: { settings: { duplicateMode: 'c' } } });
 
-/** Takes the create of a new order as a worker that is lost at once. */
-async function taken({ temporal: { client, namespace }, orders }: Lab, name: string) {
+/** Takes the create of a new order as a worker that is lost before it sends, and has said that it did not. */
+async function taken({ temporal: { client, namespace }, orders }: Lab, name: string, isSaid = true) {
   await lab.replaceWorkers(accountWith(lab, { name: 'another' }));
   const handle = await orders.start('withdraw', orderInput('withdraw', newOrderId(name)));
   const taskQueue = { name: createTaskQueue(DEFAULT_ACCOUNT) };
-  await client.withDeadline(Date.now() + 60_000, () =>
+  const { taskToken } = await client.withDeadline(Date.now() + 60_000, () =>
     client.workflowService.pollActivityTaskQueue({ namespace, taskQueue, identity: 'lost' }),
   );
+  if (isSaid) await client.activity.heartbeat(taskToken, { unsent: true });
   return handle;
 }
 
@@ -74,6 +75,33 @@ test('after a failover, which may have lost what the worker wrote, absence is pr
   await vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 30_000, interval: 100 });
   expect((await handle.state()).waitingFor).toContain('Temporal was restored');
   expect(lab.sandbox.stats().createsByOrderId[handle.orderId]).toBeUndefined();
+});
+
+test('one that was lost before it said so may have sent: it is in doubt', async () => {
+  const { client, namespace } = lab.temporal;
+  const handle = await taken(lab, 'lost-at-once', false);
+  await timeOutCreate(client, namespace, handle.workflowId);
+  await vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 30_000, interval: 100 });
+  expect((await handle.state()).waitingFor).toContain('gave no answer in time');
+});
+
+test('an operator who pauses a create that was sent, and resets its heartbeat, makes nothing unsent', async () => {
+  await lab.replaceWorkers();
+  lab.sandbox.set({ visibilityLagMs: 86_400_000, visibilityLagRate: 1 });
+  onTestFinished(() => lab.sandbox.set({ visibilityLagMs: 0, visibilityLagRate: 0 }));
+  const marker = 'create=no-answer times=all callback=drop';
+  const handle = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('reset-heartbeat'), { marker }));
+  const creates = () => lab.sandbox.stats().createsByOrderId[handle.orderId] ?? 0;
+  await vi.waitUntil(() => creates() === 1, { timeout: 60_000, interval: 50 });
+  const { client, namespace } = lab.temporal;
+  const target = { namespace, execution: { workflowId: handle.workflowId }, type: 'createOrder', identity: 'operator' };
+  await client.workflowService.pauseActivity(target);
+  await client.workflowService.unpauseActivity({ ...target, resetAttempts: true, resetHeartbeat: true });
+  // As long as its worker would be away.
+  await timeOutCreate(client, namespace, handle.workflowId);
+  await vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 30_000, interval: 100 });
+  await sleep(4 * lab.config.pace.settleWindowMs.atOnce);
+  expect(creates()).toBe(1);
 });
 
 test.each(['TIMEOUT_TYPE_START_TO_CLOSE', 'TIMEOUT_TYPE_SCHEDULE_TO_START'] as const)(
