@@ -90,9 +90,11 @@ export const handleOf = (orders: PaymentOrders, { orderId, received }: OrderList
 /** What is said where nobody knows to which account an order went. */
 const WHICH_ACCOUNT = /make sure that this is the account|look for it at every account/;
 
-/** What an order proven absent needs is another send; a hold ends; what exceeds a limit may; everything else stays as it is. */
+/** What an order proven absent needs is another send; a hold ends; a sum may be exceeded; everything else stays as it is. */
 function choose({ attention }: OrderState): 'release' | 'resend' | 'accept' | 'approve' | undefined {
-  return (['release', 'resend', 'accept', 'approve'] as const).find((action) => attention?.allowed.includes(action));
+  // Other approvals say what this operator cannot know.
+  if (attention?.code === 'policy') return 'approve';
+  return (['release', 'resend', 'accept'] as const).find((action) => attention?.allowed.includes(action));
 }
 
 async function decideOne(handle: OrderHandle, report: OperatorReport, isRight: boolean): Promise<void> {

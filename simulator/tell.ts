@@ -36,6 +36,8 @@ export async function storyTeller(code: string, isPlanted: boolean): Promise<(st
     const hours = clock.elapsedMs() / 3.6e6;
     const broken = (await judge(world, report)).map(({ text }) => text);
     for (const act of world.atEnd) act();
+    // What is still open would stay in memory.
+    for (const { workflow } of [...world.engine.runs.values()].flat()) await workflow?.dispose();
     const lives = [...world.engine.runs.keys()].filter((id) => parseOrderWorkflowId(id)).length;
     const asked = [...report.parks.values()].reduce((sum, one) => sum + one, 0);
     return {

@@ -103,7 +103,7 @@ async function decideAnyhow({ world, random }: Scene, report: OperatorReport): P
     await attempt(async () => {
       const { attention, revision, runId } = await handle.state();
       const ways = (attention?.allowed ?? []).flatMap((action): Way[] => {
-        if (MAY_BE_WRONG.includes(action)) return [];
+        if (MAY_BE_WRONG.includes(action) || (action === 'approve' && attention?.code !== 'policy')) return [];
         if (action !== 'finish' && action !== 'revert') return [{ action }];
         return offeredWays(attention?.reason ?? '', action, REVERT_TO);
       });
