@@ -13,4 +13,9 @@ export const FOUND: readonly (Story & { name: string })[] = [
     name: 'a failover forgets a resume, and who knew of it cannot resume',
     ...{ seed: 10, orders: 8, acts: ['failover', 'stops'] },
   },
+  {
+    name: 'a cancelled chunk of a batch goes round without a rest',
+    ...{ seed: 127, orders: 6 },
+    acts: 'kills,oldLists,spells,policy,batches,interference,repeats,otherInputs,stops,decisions'.split(','),
+  },
 ];

@@ -97,8 +97,11 @@ async function work(chunk: Chunk): Promise<SendBatchRowsAnswer> {
   }
 }
 
-/** Waits, but not longer than this attempt. */
-const pauseFor = (ms: number): Promise<void> => sleep(ms, undefined, { signal: cancellationSignal() }).catch(() => {});
+/** Waits; the end of this attempt cuts the wait that it finds, and no later one. */
+const pauseFor = (ms: number): Promise<void> => {
+  const signal = cancellationSignal();
+  return sleep(ms, undefined, signal.aborted ? {} : { signal }).catch(() => {});
+};
 
 /** Takes rows that were started but not counted, after a stop or reset; false if interrupted. */
 async function takeUncounted(chunk: Chunk, resetRun: string | undefined): Promise<boolean> {
