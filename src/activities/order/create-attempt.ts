@@ -34,8 +34,8 @@ export async function confirmAttempt(details: unknown): Promise<void> {
 const UNSENT_AFTER_MS = 2_000;
 
 /**
- * Stores that an attempt has not sent, once it takes long: without that, a lost one is in doubt,
- * because an operator's reset takes away what it stored. `end` resolves once nothing more is stored.
+ * Leaves the word that an attempt has not sent, once it takes long. Without it, a lost one is in
+ * doubt, since an operator may take words away; after `end`, none is left.
  */
 export function noteUnsent({ confirmAttempt }: Pick<ActivityDeps, 'confirmAttempt'>): { end: () => Promise<void> } {
   let stored: Promise<void> | undefined;

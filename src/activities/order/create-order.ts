@@ -37,7 +37,7 @@ import {
   verdictOfError,
   wireRequest,
 } from './create-attempt.js';
-import { probePatience } from './gathering.js';
+import { freshUntilMs, probePatience } from './gathering.js';
 import { aboveLimits, capsFor, capsOn, readTerms, refusedByLimits, type Terms } from './limits.js';
 import { probe, probeFirst } from './probe.js';
 import { staleBasis } from './read-outcome.js';
@@ -54,49 +54,34 @@ export function createOrderActivity(deps: ActivityDeps) {
     // The previous attempt may have sent it, even if the input is invalid now.
     if (isRepeated()) return leftOpen(deps, account, attempt);
     const unsent = noteUnsent(deps);
-    try {
-      return await answerOf(deps, account, attempt, { deadline, unsent });
-    } finally {
-      await unsent.end();
-    }
-  };
-}
-
-/** Timing of an attempt. */
-type Timing = Pick<Sending, 'deadline' | 'unsent'>;
-
-async function answerOf(
-  deps: ActivityDeps,
-  account: Account,
-  attempt: CreateOrderInput,
-  { deadline, unsent }: Timing,
-): Promise<CreateAnswer> {
-  const checked = checkedRequest(deps, account, attempt);
-  const { request, invalid } = checked;
-  const tooSoon = await tooSoonAfterRestore(deps, account, attempt.type);
-  // Read before the probe, so that nothing delays the create after the probe's answer.
-  const terms = await readTerms(deps, account, attempt, request);
-  const sending: Sending = { deps, account, attempt, ...checked, terms, deadline, unsent, tooSoon };
-  const elsewhere = elsewhereOf(account, attempt.sentTo);
-  const verdict = elsewhere ? notSent(elsewhere.why) : await probeThenSend(sending);
-  const { notes, pinned } = sending;
-  // An older attempt could time out.
-  if (deadline.allowsSend()) await noteEarlier(sending, verdict);
-  if (notes.size > 0) log.warn('checks were passed over', { notes: [...notes] });
-  const excerpt = verdict.kind === 'rejected' ? verdict.excerpt : undefined;
-  log.info('create attempt ended', { verdict: verdict.kind, permission: attempt.permission, excerpt });
-  const isOurs = verdict.kind === 'accepted' || verdict.kind === 'adopted';
-  return {
-    ...verdict,
-    ...circumstancesOf(deps, account, invalid ? undefined : payersOf(terms.rates, attempt.type, request)),
-    // An order that exists needs no proof of absence.
-    ...(!isOurs && pinned),
-    ...(tooSoon && { restoredAtMs: tooSoon.restoredAtMs }),
-    // The next attempt may reach a worker without caps.
-    ...(!('order' in verdict) && capsOn(attempt.type, request, capsFor(deps, account, attempt))),
-    // In the first run, the workflow knows it.
-    ...(attempt.firstExecutionRunId === runId() && { runId: undefined }),
-    ...(notes.size > 0 && { notes: [...notes] }),
+    const checked = checkedRequest(deps, account, attempt);
+    const { request, invalid } = checked;
+    const tooSoon = await tooSoonAfterRestore(deps, account, attempt.type);
+    // Read before the probe, so that nothing delays the create after the probe's answer.
+    const terms = await readTerms(deps, account, attempt, request);
+    const sending: Sending = { deps, account, attempt, ...checked, terms, deadline, unsent, tooSoon };
+    const elsewhere = elsewhereOf(account, attempt.sentTo);
+    const verdict = elsewhere ? notSent(elsewhere.why) : await probeThenSend(sending);
+    await unsent.end();
+    const { notes, pinned } = sending;
+    // An older attempt could time out.
+    if (deadline.allowsSend()) await noteEarlier(sending, verdict);
+    if (notes.size > 0) log.warn('checks were passed over', { notes: [...notes] });
+    const excerpt = verdict.kind === 'rejected' ? verdict.excerpt : undefined;
+    log.info('create attempt ended', { verdict: verdict.kind, permission: attempt.permission, excerpt });
+    const isOurs = verdict.kind === 'accepted' || verdict.kind === 'adopted';
+    return {
+      ...verdict,
+      ...circumstancesOf(deps, account, invalid ? undefined : payersOf(terms.rates, attempt.type, request)),
+      // An order that exists needs no proof of absence.
+      ...(!isOurs && pinned),
+      ...(tooSoon && { restoredAtMs: tooSoon.restoredAtMs }),
+      // The next attempt may reach a worker without caps.
+      ...(!('order' in verdict) && capsOn(attempt.type, request, capsFor(deps, account, attempt))),
+      // In the first run, the workflow knows it.
+      ...(attempt.firstExecutionRunId === runId() && { runId: undefined }),
+      ...(notes.size > 0 && { notes: [...notes] }),
+    };
   };
 }
 
@@ -196,13 +181,6 @@ async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
 }
 
 type Verdict = CreateVerdict | undefined;
-
-/** Maximum age of a probe when its create's turn comes. */
-const PROBE_FRESH_MS = 2_000;
-
-/** Below one request per second, the turn comes later than this after the probe. */
-const freshUntilMs = ({ limiter }: Account): number =>
-  performance.now() + Math.max(PROBE_FRESH_MS, 3 * limiter.intervalMs);
 
 /** Probes and returns why nothing may be sent; undefined if the create may be sent. */
 async function refusedByProbe(

@@ -183,3 +183,10 @@ export function probePatience({ limiter }: Pick<Account, 'limiter'>, heldUp: boo
   if (limiter.intervalMs === 0) return { patienceMs: PATIENCE_MS.row, othersCome: true, signal };
   return { patienceMs: heldUp ? PROBE_MS.heldUp : PROBE_MS.row, othersCome: true, signal };
 }
+
+/** Maximum age of a probe when its create's turn comes. */
+const PROBE_FRESH_MS = 2_000;
+
+/** Below one request per second, the turn comes later than this after the probe. */
+export const freshUntilMs = ({ limiter }: Account): number =>
+  performance.now() + Math.max(PROBE_FRESH_MS, 3 * limiter.intervalMs);

@@ -55,7 +55,7 @@ export interface Circumstances {
   runId?: string;
 }
 
-/** What a create attempt stores at the server: that it has not sent, or where it sends. */
+/** Word that a create attempt leaves at the server: that it has not sent, or where it sends. */
 export type StoredByAttempt = { unsent: true } | Pick<Circumstances, 'sentTo'>;
 
 /** 'first': this run sent nothing. 'absent': an earlier create is proven absent. */
