@@ -17,6 +17,20 @@ const SANDBOX_TESTS = 'test/sandbox/**/*.test.ts';
  */
 const RELIABILITY_TESTS = ['test/reliability/**/*.test.ts', 'test/model/**/*.test.ts', 'test/**/*.long.test.ts'];
 
+/** Stories of an order's own logic that each run lives on virtual time, too: nights and some gates live them on a real server. */
+const SIMULATED_TESTS = [
+  'test/activities/reconcile/reconcile-duplicates.nightly.test.ts',
+  'test/activities/reconcile/reconcile-undecided.nightly.test.ts',
+  'test/monitoring/ended-attention.nightly.test.ts',
+  'test/reliability/reset-everywhere.test.ts',
+  'test/reliability/unserved-cancel.test.ts',
+  'test/workflows/compensation/compensation-doubts.nightly.test.ts',
+  'test/workflows/compensation/stale-follow-up.nightly.test.ts',
+  'test/workflows/create/caps-and-balance.nightly.test.ts',
+  'test/workflows/create/late-worker.long.test.ts',
+  'test/workflows/order/unchecked-decisions.nightly.test.ts',
+];
+
 export default defineConfig({
   test: {
     // The SDK's native part does not work in worker threads.
@@ -60,6 +74,17 @@ export default defineConfig({
           name: 'nightly',
           include: [NIGHTLY_TESTS],
           globalSetup: 'test/support/global-setup.ts',
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'simulated',
+          include: SIMULATED_TESTS,
+          globalSetup: 'test/support/bundle-setup.ts',
+          setupFiles: 'test/support/simulated-setup.ts',
+          // The clock of a process is replaced for good.
+          isolate: true,
         },
       },
       {

@@ -85,7 +85,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   try {
     const url = await listen(server, world.options.port);
     const adminUrl = await listen(adminServer, world.options.adminPort);
-    return describe(world, admin, { url, adminUrl, close });
+    return sandboxOf(world, admin, { url, adminUrl, close });
   } catch (error) {
     await close();
     throw error;
@@ -109,7 +109,8 @@ export function openDouble(options: SandboxOptions, post?: Post) {
   return { world, admin, service: new Service(world, creates, life), stop };
 }
 
-function describe(world: World, admin: Admin, running: Pick<Sandbox, 'url' | 'adminUrl' | 'close'>): Sandbox {
+/** What tests and programs may do with a double. `running`: where it is found, and what ends it. */
+export function sandboxOf(world: World, admin: Admin, running: Pick<Sandbox, 'url' | 'adminUrl' | 'close'>): Sandbox {
   return {
     ...running,
     apiKey: world.options.apiKey,

@@ -39,7 +39,9 @@ async function runTests(
 async function passAlone(failed: FailedTest[]): Promise<boolean> {
   const files = [...new Set(failed.map(({ file }) => file))];
   log(`once more, alone: ${files.map((file) => relative(root, file)).join(', ')}`);
-  const { exitCode, report } = await runTests('results-alone', ['--no-file-parallelism', ...files]);
+  // A file may belong to more projects than those that ran.
+  const projects = chosen.filter((word, n) => word === '--project' || chosen[n - 1] === '--project');
+  const { exitCode, report } = await runTests('results-alone', ['--no-file-parallelism', ...projects, ...files]);
   return exitCode === 0 && report !== undefined && failed.every((test) => hasPassed(report, test));
 }
 
@@ -50,7 +52,7 @@ if (given.length === 0) {
   await findTimeSkippingServer(log);
 }
 // The long reliability tests have a command of their own.
-const chosen = given.length > 0 ? given : ['--project', 'unit', '--project', 'temporal'];
+const chosen = given.length > 0 ? given : ['--project', 'unit', '--project', 'simulated', '--project', 'temporal'];
 const { exitCode, report } = await runTests('results', chosen);
 process.exitCode = exitCode;
 if (report === undefined) log('vitest wrote no report');

@@ -1,23 +1,21 @@
 import type { WorkerConfig } from '../src/config.js';
 import { createTaskQueue, eventsTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../src/contract/names.js';
-import { openAccounts } from '../src/worker/accounts.js';
+import type { openAccounts } from '../src/worker/accounts.js';
 import { activitiesOf, type Live } from '../src/worker/activities.js';
 import { Failovers } from '../src/worker/failovers.js';
 import type { Host } from './engine/activity.js';
 import type { Engine } from './engine/engine.js';
 import { NAMESPACE } from './engine/wire.js';
 import type { Process } from './process.js';
-import type { SimulatedService } from './service.js';
 
-/** Starts a worker of the product. Its caches, limiter and groups go with it. */
+/** Starts a worker of the product. Its caches go with it, as do the limiter and the groups of its accounts. */
 export async function startWorker(
   engine: Engine,
-  service: SimulatedService,
   config: WorkerConfig,
+  accounts: Awaited<ReturnType<typeof openAccounts>>,
   process: Process,
   live: Live,
-): Promise<Process> {
-  const accounts = await openAccounts(config.accounts, service.transportOf(process));
+): Promise<Host> {
   const perAccount = [...config.accounts.keys()].flatMap((one) => [createTaskQueue(one), lookupTaskQueue(one)]);
   const perReceiver = [...(config.receivers?.keys() ?? [])].map(eventsTaskQueue);
   const host: Host = {
@@ -36,5 +34,5 @@ export async function startWorker(
   if (engine.failovers) process.onEnd = failovers.start();
   Object.assign(host.activities, activitiesOf(config, accounts, { ...live, failovers }));
   engine.hosts.push(host);
-  return process;
+  return host;
 }

@@ -13,6 +13,7 @@ import {
   parseAfterEndWorkflowId,
   STOP_MEMO,
 } from '../src/contract/names.js';
+import { openAccounts } from '../src/worker/accounts.js';
 import type { Clock } from './clock.js';
 import { Engine } from './engine/engine.js';
 import { restore } from './engine/restore.js';
@@ -110,7 +111,8 @@ export class World {
     const config = this.changes.reduce((changed, change) => change(changed), this.#config);
     const offMs = this.clockOffMs();
     const live = { audit, nowMs: () => Date.now() + offMs, post: this.receivers.postOf(process) };
-    await startWorker(this.engine, this.service, config, process, live);
+    const accounts = await openAccounts(config.accounts, this.service.transportOf(process));
+    await startWorker(this.engine, config, accounts, process, live);
     this.#processes.push(process);
     this.workers.push(process);
   }

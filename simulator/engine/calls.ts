@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import proto from '@temporalio/proto';
 import { selects } from '../../src/testing/query.js';
 import { type Activity, pendingOf } from './activity.js';
@@ -18,6 +19,9 @@ type Of<Name extends keyof typeof service & string> = (typeof service)[Name] ext
 
 const payloadsOf = (given: { payloads?: Payload[] | null } | null | undefined): Payload[] => given?.payloads ?? [];
 const fieldsOf = (given: { fields?: Fields | null } | null | undefined): Fields => given?.fields ?? {};
+
+/** How long the server holds a question about what has not happened yet. */
+const LONG_POLL_MS = 20_000;
 
 /** Names of statuses as list queries have them. */
 const STATUS_NAMES = ['', 'Running', 'Completed', 'Failed', 'Canceled', 'Terminated', 'ContinuedAsNew', 'TimedOut'];
@@ -97,7 +101,11 @@ export const calls = (engine: Engine) => ({
   getWorkflowExecutionHistory: async (request: Of<'GetWorkflowExecutionHistoryRequest'>) => {
     const run = engine.runOf(request.execution ?? {});
     const isEnd = request.historyEventFilterType === Filter.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT;
-    if (run.isOpen && request.waitNewEvent) await new Promise<void>((resolve) => run.closed.push(resolve));
+    if (run.isOpen && request.waitNewEvent) {
+      await Promise.race([new Promise<void>((resolve) => run.closed.push(resolve)), sleep(LONG_POLL_MS)]);
+      // To be asked again.
+      if (run.isOpen && isEnd) return { history: { events: [] }, nextPageToken: Buffer.from('more') };
+    }
     const events = isEnd ? (run.isOpen ? [] : run.history.slice(-1)) : [...run.history];
     return { history: { events }, nextPageToken: [] };
   },
@@ -179,7 +187,9 @@ async function taken(engine: Engine, run: Run): Promise<void> {
 
 /** Waits until an update has come to a stage, or its run is over. */
 async function reached(run: Run, update: Update, stage: number): Promise<Update> {
-  while (update.stage < stage && run.isOpen) await new Promise<void>((resolve) => update.waiters.push(resolve));
+  const untilMs = Date.now() + LONG_POLL_MS;
+  while (update.stage < stage && run.isOpen && Date.now() < untilMs)
+    await Promise.race([new Promise<void>((resolve) => update.waiters.push(resolve)), sleep(untilMs - Date.now())]);
   if (update.outcome || run.isOpen) return update;
   if (update.stage < Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_ACCEPTED)
     throw notFound('workflow execution already completed');

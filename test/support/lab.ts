@@ -19,6 +19,7 @@ import { dataConverter } from '../../src/temporal.js';
 import { openAccounts } from '../../src/worker/accounts.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
 import { type GateRule, openGate, type ServiceGate } from './service-gate.js';
+import { settings } from './simulated.js';
 import {
   createTestNamespace,
   encryptedWorkflowBundle,
@@ -120,6 +121,7 @@ export function workerConfigFor(
 
 /** Brings a lab up on free ports. Close it in afterAll. */
 export async function openLab(options: LabOptions = {}): Promise<Lab> {
+  if (settings.isSimulated) return (await import('./simulated-lab.js')).openSimulatedLab(options);
   const { sandbox: sandboxOptions, pace, callbacks = true, workers = true, serviceUrl, limits } = options;
   const {
     encryptionKeys,

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Sandbox } from '../../sandbox/index.js';
+import { settings } from './simulated.js';
 
 /** One request as it reached the gate; `atMs` on the clock of the gate. `status` 0: it was not answered. */
 export interface GateRequest {
@@ -66,6 +67,11 @@ export class ServiceGate {
 
   /** Listens, always on the same port. */
   async open(): Promise<void> {
+    if (settings.isSimulated) {
+      this.#port ||= nextPort();
+      (await import('./simulated-lab.js')).listenAt(this.url, this);
+      return;
+    }
     const server = createServer((incoming, response) => {
       this.#answer(incoming, response).catch(() => response.destroy());
     });
@@ -96,15 +102,19 @@ export class ServiceGate {
     return [...new Set(aboutOne.flatMap(({ orderId }) => orderId ?? []))];
   }
 
-  async #answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = incoming.url ?? '';
-    const body = await readAll(incoming);
+  /** Answers one request, by the rule or by what `forward` gets from the service. */
+  async answer(path: string, body: string, forward: () => Promise<GateAnswer>): Promise<GateAnswer> {
     const entry = { atMs: await this.#nowMs(), path, orderId: this.#orderIdOf(body), body, status: 0 };
     this.requests.push(entry);
-    const own = (await this.rule(entry)) ?? this.#snapshot(entry);
-    const answer = own ?? (await this.#forward(incoming, body));
+    const answer = (await this.rule(entry)) ?? this.#snapshot(entry) ?? (await forward());
     entry.status = answer.status;
     if (operationOf(path) === 'create' && answer.status === 200) this.#keepCreate(entry.orderId, answer.body ?? '');
+    return answer;
+  }
+
+  async #answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readAll(incoming);
+    const answer = await this.answer(incoming.url ?? '', body, () => this.#forward(incoming, body));
     response.writeHead(answer.status, answer.headers).end(answer.body);
   }
 
@@ -140,6 +150,14 @@ export class ServiceGate {
     const id = order_id ?? (Array.isArray(order_ids) ? order_ids[0] : undefined);
     return typeof id === 'string' ? id : this.#orderIds.get(String(order_uuid));
   }
+}
+
+let ports = 1_000;
+
+/** A port that nobody listens on. */
+function nextPort(): number {
+  ports += 1;
+  return ports;
 }
 
 /** An open gate in front of a service, in real time. */

@@ -2,6 +2,7 @@ import { type Account, GroupedLookUps } from '../../src/activities/index.js';
 import type { Witnesses } from '../../src/activities/order/witnesses.js';
 import type { AccountConfig } from '../../src/config.js';
 import type { CreateRequests } from '../../src/contract/order/request.js';
+import type { Transport } from '../../src/payment-service/transport.js';
 import { openAccounts } from '../../src/worker/accounts.js';
 import { orderInput } from './inputs.js';
 
@@ -21,8 +22,9 @@ export interface LabAccounts {
 export async function openUngrouped(
   configs: ReadonlyMap<string, AccountConfig>,
   { realTime = true, quiet = false, nowMs = Date.now }: LabAccounts = {},
+  transport?: Transport,
 ): Promise<Map<string, Account>> {
-  const accounts = await openAccounts(configs);
+  const accounts = await openAccounts(configs, transport);
   for (const account of accounts.values()) {
     account.lookUps = new GroupedLookUps(account.service, { mostWaiting: 1 });
     if (!realTime) account.limiter.slowDown = () => undefined;

@@ -1,0 +1,146 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sandboxOf } from '../../sandbox/index.js';
+import type { Host } from '../../simulator/engine/activity.js';
+import { Engine } from '../../simulator/engine/engine.js';
+import { openSandbox, type WorkflowSandbox } from '../../simulator/engine/sandbox.js';
+import { Process } from '../../simulator/process.js';
+import { Random } from '../../simulator/random.js';
+import { CALLBACK, openService } from '../../simulator/service.js';
+import { startWorker } from '../../simulator/worker.js';
+import { createActivities } from '../../src/activities/index.js';
+import { PaymentOrders } from '../../src/client.js';
+import type { WorkerConfig } from '../../src/config.js';
+import { DEFAULT_ACCOUNT } from '../../src/contract/names.js';
+import { NoAnswerError } from '../../src/payment-service/errors.js';
+import type { Transport } from '../../src/payment-service/transport.js';
+import { openAccounts } from '../../src/worker/accounts.js';
+import { type Lab, type LabOptions, workerConfigFor } from './lab.js';
+import type { ServiceGate } from './service-gate.js';
+import { impatientWorkflowBundle, workflowBundle } from './temporal.js';
+import { keepBusy, openUngrouped } from './ungrouped.js';
+
+/** Gates of the process by their URL. */
+const gates = new Map<string, ServiceGate>();
+
+/** Puts a gate in front of labs that find their service at its URL. */
+export function listenAt(url: string, gate: ServiceGate): void {
+  gates.set(url, gate);
+}
+
+const SERVICE_URL = 'http://service.example';
+
+const codes = new Map<number, Promise<WorkflowSandbox>>();
+
+/** The workflows, loaded once for each time after which a person is told. */
+function codeFor(attentionAfterMs = 0): Promise<WorkflowSandbox> {
+  const known = codes.get(attentionAfterMs) ?? load(attentionAfterMs);
+  codes.set(attentionAfterMs, known);
+  return known;
+}
+
+async function load(attentionAfterMs: number): Promise<WorkflowSandbox> {
+  const code = attentionAfterMs
+    ? (await impatientWorkflowBundle(attentionAfterMs)).code
+    : await readFile(workflowBundle().codePath, 'utf8');
+  return openSandbox(code, Object.keys(createActivities({ accounts: new Map() } as never)));
+}
+
+let labs = 0;
+
+/** A lab without sockets and servers, on virtual time. Throws for what only processes and a real Temporal have. */
+export async function openSimulatedLab(options: LabOptions): Promise<Lab> {
+  const { pace, callbacks = true, workers = true, serviceUrl, limits, quiet = false, groups = false } = options;
+  if (options.encryptionKeys || options.temporalAddress || limits?.auditDir)
+    throw new Error('a simulated lab has no encryption, no audit record and no server of its own');
+  labs += 1;
+  const engine = new Engine(await codeFor(options.attentionAfterMs), new Random(labs), undefined, labs);
+  const service = openService(engine, new Random(labs), { timeScale: 0.2, ...options.sandbox });
+  const { world, admin } = service.double;
+  const close = async () => service.double.stop();
+  const sandbox = {
+    ...sandboxOf(world, admin, { url: SERVICE_URL, adminUrl: SERVICE_URL, close }),
+    transport: service.transportOf(new Process('another program')),
+  };
+  const url = (await serviceUrl?.(SERVICE_URL)) ?? SERVICE_URL;
+  const config: WorkerConfig = {
+    ...workerConfigFor({ ...sandbox, url }, pace, undefined, options.account),
+    ...limits,
+    ...(callbacks && { callback: CALLBACK }),
+    ...(options.receivers && { receivers: new Map(options.receivers.map((one) => [one.name, one])) }),
+  };
+  const hosts: Host[] = [];
+  const startWorkers = async (change: Partial<WorkerConfig> = {}): Promise<void> => {
+    const changed = { ...config, ...change };
+    const process = new Process(`worker ${hosts.length + 1}`);
+    const transport = through(service.transportOf(process));
+    const accounts = groups
+      ? await openAccounts(changed.accounts, transport)
+      : await openUngrouped(changed.accounts, { quiet }, transport);
+    if (groups && !quiet) for (const account of accounts.values()) keepBusy(account, Date.now);
+    hosts.push(await startWorker(engine, changed, accounts, process, {}));
+  };
+  /** Nothing is given to them any more; what they have in hand, they end. */
+  const stopWorkers = async (): Promise<void> => {
+    for (const host of hosts.splice(0)) {
+      engine.hosts.splice(engine.hosts.indexOf(host), 1);
+      const inHand = () =>
+        [...engine.runs.values()]
+          .flat()
+          .some(({ attempts }) => [...attempts.open.values()].some((one) => one.host === host));
+      while (inHand()) await sleep(50);
+    }
+  };
+  if (workers) await startWorkers();
+  return {
+    ...{ sandbox, config, startWorkers, stopWorkers },
+    orders: new PaymentOrders(engine.client),
+    temporal: {
+      ...{ address: 'simulated', namespace: 'default', client: engine.client, close: async () => undefined },
+      nativeConnection: undefined as never,
+    },
+    events: async (orderId) => engine.newest(`order:${DEFAULT_ACCOUNT}:${orderId}`)?.history.length ?? 0,
+    requestsOf: (orderId) =>
+      sandbox
+        .requests()
+        .filter((entry) => entry.orderId === orderId || entry.orderIds?.includes(orderId))
+        .map(({ path }) => path),
+    replaceWorkers: async (change) => {
+      await stopWorkers();
+      await startWorkers(change);
+    },
+    close: async () => {
+      await stopWorkers();
+      await close();
+    },
+  };
+}
+
+/** Through the gate at whose URL a worker finds its service, if there is one. */
+const through =
+  (transport: Transport): Transport =>
+  async (request) => {
+    const gate = gates.get(request.url.origin);
+    if (!gate) return transport(request);
+    const { pathname } = request.url;
+    // What a gate answers was asked on an open connection, too.
+    let isAsked = false;
+    const forward = async () => {
+      isAsked = true;
+      const { status, headers, body } = await transport(request);
+      return { status, headers: headers as Record<string, string>, body: body.toString() };
+    };
+    const asked = async () => {
+      const answer = await gate.answer(pathname, request.body.toString(), forward);
+      if (!isAsked) await request.beforeSend?.();
+      return answer;
+    };
+    const limit = AbortSignal.timeout(request.timeoutMs);
+    const isOver = new Promise<never>((_, reject) => {
+      const end = () => reject(new NoAnswerError(limit.aborted ? 'timeout' : 'aborted'));
+      for (const signal of [limit, request.signal]) signal?.addEventListener('abort', end, { once: true });
+    });
+    const { status, headers = {}, body = '' } = await Promise.race([asked(), isOver]);
+    const shown = status === 200 || status === 400 || status === 404 ? Buffer.from(body) : Buffer.alloc(0);
+    return { status, headers: { date: new Date().toUTCString(), ...headers }, body: shown };
+  };

@@ -1,0 +1,54 @@
+import { vi } from 'vitest';
+import { installClock } from '../../simulator/clock.js';
+import { settings } from './simulated.js';
+
+/* Before a file of stories: its process is on virtual time from here on. */
+
+const clock = await installClock(Date.UTC(2026, 10, 28));
+settings.isSimulated = true;
+
+/** Time goes on by itself, from one timer to the next, whenever nothing but time is waited for. */
+void (async () => {
+  for (;;) {
+    await clock.run(Number.POSITIVE_INFINITY, () => false);
+    await new Promise<void>((resolve) => void setImmediate(resolve));
+  }
+})();
+
+type Options = number | { timeout?: number; interval?: number } | undefined;
+
+/** Looks again and again until something comes without an error; throws the last one once time is over. */
+async function looks<T>(look: () => T | Promise<T>, options: Options): Promise<T> {
+  const { timeout = 1_000, interval = 50 } = typeof options === 'number' ? { timeout: options } : (options ?? {});
+  const untilMs = Date.now() + timeout;
+  for (;;) {
+    try {
+      return await look();
+    } catch (error) {
+      if (Date.now() > untilMs) throw error;
+    }
+    await new Promise<void>((resolve) => void setTimeout(resolve, interval));
+  }
+}
+
+vi.waitFor = looks as typeof vi.waitFor;
+vi.waitUntil = (async (look: () => unknown, options?: Options) => {
+  const seen = async () => {
+    const value = await look();
+    if (!value) throw new Error('Timed out in waitUntil!');
+    return value;
+  };
+  // What throws, throws at once.
+  let failed: unknown;
+  const value = await looks(
+    async () =>
+      seen().catch((error) => {
+        if (error.message === 'Timed out in waitUntil!') throw error;
+        failed = error;
+        return undefined;
+      }),
+    options,
+  );
+  if (failed) throw failed;
+  return value;
+}) as typeof vi.waitUntil;

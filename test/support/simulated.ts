@@ -1,0 +1,2 @@
+/** Whether the labs of this process are on virtual time. */
+export const settings = { isSimulated: false };
