@@ -35,17 +35,21 @@ const UNSENT_AFTER_MS = 2_000;
 
 /**
  * Leaves the word that an attempt has not sent, once it takes long. Without it, a lost one is in
- * doubt, since an operator may take words away; after `end`, none is left.
+ * doubt, since an operator may take words away. `end` throws GivenUpError if one may come later.
  */
 export function noteUnsent({ confirmAttempt }: Pick<ActivityDeps, 'confirmAttempt'>): { end: () => Promise<void> } {
-  let stored: Promise<void> | undefined;
+  let failed: Promise<boolean> | undefined;
   const timer = setTimeout(() => {
-    stored = confirmAttempt({ unsent: true } satisfies StoredByAttempt).catch(() => undefined);
+    const left = confirmAttempt({ unsent: true } satisfies StoredByAttempt);
+    failed = left.then(
+      () => false,
+      () => true,
+    );
   }, UNSENT_AFTER_MS);
   return {
     async end() {
       clearTimeout(timer);
-      await stored;
+      if (await failed) throw new GivenUpError();
     },
   };
 }

@@ -62,7 +62,7 @@ export function createOrderActivity(deps: ActivityDeps) {
     const sending: Sending = { deps, account, attempt, ...checked, terms, deadline, unsent, tooSoon };
     const elsewhere = elsewhereOf(account, attempt.sentTo);
     const verdict = elsewhere ? notSent(elsewhere.why) : await probeThenSend(sending);
-    await unsent.end();
+    await unsent.end().catch(() => undefined);
     const { notes, pinned } = sending;
     // An older attempt could time out.
     if (deadline.allowsSend()) await noteEarlier(sending, verdict);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { noteUnsent } from '../../../src/activities/order/create-attempt.js';
+import { GivenUpError, noteUnsent } from '../../../src/activities/order/create-attempt.js';
 
 function attempt() {
   const stored: unknown[] = [];
@@ -32,4 +32,10 @@ test('nothing is said later than the end resolves', async () => {
   await sleep(2_100);
   await unsent.end();
   expect(stored).toEqual([{ unsent: true }]);
+});
+
+test('an attempt whose word may still come does not send', async () => {
+  const unsent = noteUnsent({ confirmAttempt: () => Promise.reject(new Error('no answer')) });
+  await sleep(2_100);
+  await expect(unsent.end()).rejects.toBeInstanceOf(GivenUpError);
 });
