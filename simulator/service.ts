@@ -28,6 +28,8 @@ export interface SimulatedService {
   double: Double;
   /** When processes sent what they had decided before they stood still. */
   sentLateMs: ReadonlySet<number>;
+  /** The product's receiver: the HTTP status of its answer to a callback. */
+  receive: (url: URL, body: Buffer) => Promise<number>;
   /** Told of each moment of a create. */
   onMoment: (moment: Moment, process: Process, orderId: string) => void;
   /** The way of one process to it. */
@@ -44,14 +46,14 @@ export function openService(
   const orders = spareTemporal(createSignalOrder(engine.client));
   const receipts = spareReceived(createSignalReceived(engine.client));
   const transitMs = () => random.between(5, 60);
-  const double = openDouble(options, async (url, body) => {
+  const receive: SimulatedService['receive'] = async (url, raw) => {
     await sleep(transitMs());
-    const target = verifyCallbackPath(new URL(url).pathname, CALLBACK.tokenKeys);
+    const target = verifyCallbackPath(url.pathname, CALLBACK.tokenKeys);
     if (!target) return 404;
-    const raw = Buffer.from(body);
     const { result } = await (target.kind === 'order' ? orders(target, raw) : receipts(target, raw));
     return STATUSES[result] ?? 200;
-  });
+  };
+  const double = openDouble(options, (url, body) => receive(new URL(url), Buffer.from(body)));
   const sentLateMs = new Set<number>();
   const transportOf =
     (process: Process): Transport =>
@@ -92,7 +94,7 @@ export function openService(
       await process.runs(NOTHING);
       return arrived;
     };
-  const service: SimulatedService = { double, transportOf, sentLateMs, onMoment: () => undefined };
+  const service: SimulatedService = { double, transportOf, sentLateMs, receive, onMoment: () => undefined };
   return service;
 }
 

@@ -28,6 +28,15 @@ export function listenAt(url: string, gate: ServiceGate): void {
   gates.set(url, gate);
 }
 
+const receivers = new Map<string, ReturnType<typeof openService>['receive']>();
+
+/** Posts a callback to the receiver of a lab, as `fetch` does; undefined if no lab has that address. */
+export async function fetchFromLab(input: string | URL, { body }: RequestInit = {}): Promise<Response | undefined> {
+  const url = new URL(input);
+  const status = await receivers.get(url.origin)?.(url, Buffer.from(String(body ?? '')));
+  return status === undefined ? undefined : new Response(null, { status });
+}
+
 const SERVICE_URL = 'http://service.example';
 
 const codes = new Map<number, Promise<WorkflowSandbox>>();
@@ -62,11 +71,13 @@ export async function openSimulatedLab(options: LabOptions): Promise<Lab> {
     ...sandboxOf(world, admin, { url: SERVICE_URL, adminUrl: SERVICE_URL, close }),
     transport: service.transportOf(new Process('another program')),
   };
+  const callbackUrl = `http://127.0.0.1:${labs}`;
+  receivers.set(callbackUrl, service.receive);
   const url = (await serviceUrl?.(SERVICE_URL)) ?? SERVICE_URL;
   const config: WorkerConfig = {
     ...workerConfigFor({ ...sandbox, url }, pace, undefined, options.account),
     ...limits,
-    ...(callbacks && { callback: CALLBACK }),
+    ...(callbacks && { callback: { ...CALLBACK, baseUrl: callbackUrl } }),
     ...(options.receivers && { receivers: new Map(options.receivers.map((one) => [one.name, one])) }),
   };
   const hosts: Host[] = [];

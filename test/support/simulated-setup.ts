@@ -6,6 +6,11 @@ import { settings } from './simulated.js';
 
 const clock = await installClock(Date.UTC(2026, 10, 28));
 settings.isSimulated = true;
+const { fetch: fetchByHttp } = globalThis;
+globalThis.fetch = async (...given) => {
+  const { fetchFromLab } = await import('./simulated-lab.js');
+  return (await fetchFromLab(given[0] as string, given[1])) ?? fetchByHttp(...given);
+};
 
 /** Time goes on by itself, from one timer to the next, whenever nothing but time is waited for. */
 void (async () => {

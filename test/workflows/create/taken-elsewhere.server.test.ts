@@ -57,7 +57,7 @@ test('a create that was sent, and of which Temporal lost all that its worker wro
   await takeCreate(accounts, PLACES.first);
   await (await serviceOf(lab.sandbox)).createOrder('withdraw', input.order);
   await timeOutCreate(lab.temporal.client, lab.temporal.namespace, handle.workflowId);
-  await untilLost(handle);
+  await vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 60_000, interval: 100 });
 
   await workAt(PLACES.otherKey);
   const { attention } = await attentionSays(handle, /was sent to another account/);
