@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import type { PaymentOrders } from '../../src/client.js';
 import type { OrderInput } from '../../src/contract/order/input-and-result.js';
@@ -183,8 +183,16 @@ describe.concurrent('the double does as the library on a server:', () => {
         created: () => orders.create('withdraw', first),
         result: () => orders.order('rejected').result(),
         refused: async () => ({ attached: (await orders.start('withdraw', first)).attached }),
-        status: async () =>
-          (await orders.list({ status: 'none' })).orders.filter(({ orderId }) => orderId === 'rejected'),
+        // A busy server lists what ended a while later.
+        status: () =>
+          vi.waitUntil(
+            async () => {
+              const { orders: ended } = await orders.list({ status: 'none' });
+              const found = ended.filter(({ orderId }) => orderId === 'rejected');
+              return found.length > 0 && found;
+            },
+            { timeout: 60_000, interval: 100 },
+          ),
         again: async () => {
           double.controls.ends('rejected', { outcome: 'completed' });
           return (await orders.start('withdraw', first, { again: true })).result();
