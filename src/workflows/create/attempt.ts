@@ -7,13 +7,12 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { isFormOfId } from '../../contract/names.js';
-import {
-  type CreateAnswer,
-  type CreateOrderInput,
-  type CreateVerdict,
-  maySend,
-  type SendPermission,
-  type StoredByAttempt,
+import type {
+  CreateAnswer,
+  CreateOrderInput,
+  CreateVerdict,
+  SendPermission,
+  StoredByAttempt,
 } from '../../contract/order/activities.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
 import { Refused } from '../../contract/refused.js';
@@ -121,10 +120,8 @@ function verdictOfFailure(run: OrderRun, permission: SendPermission, error: unkn
     // unless an operator's reset takes it away.
     const written = cause.lastHeartbeatDetails as StoredByAttempt | Refused | undefined;
     const isUnsent = Object.hasOwn(Object(written), 'unsent');
-    const couldSend = written || maySend(attemptInput(run, permission), workflowInfo().runId);
     // A second attempt, whose first one may have sent, would take longer.
-    const isFirst = permission !== 'none' && Date.now() - askedAtMs < 1.5 * CREATE_TIMEOUT_MS;
-    if (isFirst && (isUnsent || !couldSend)) {
+    if (isUnsent && permission !== 'none' && Date.now() - askedAtMs < 1.5 * CREATE_TIMEOUT_MS) {
       run.unconfirmedAtMs = askedAtMs;
       return { kind: 'notSent', reason: 'the worker that held the create was lost before it could send' };
     }

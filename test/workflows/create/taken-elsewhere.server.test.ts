@@ -7,7 +7,7 @@ import { digestOfJson, publishingIdentity } from '../../../src/temporal/publishe
 import { resetTo, resettableEvents, runOf } from '../../reliability/reset.fixture.js';
 import { orderInput } from '../../support/inputs.js';
 import { accountWith, newOrderId } from '../../support/lab.js';
-import { timeOutCreate, untilLost } from '../../support/pending-activity.js';
+import { timeOutCreate } from '../../support/pending-activity.js';
 import {
   attentionSays,
   executedAtBoth,
@@ -107,7 +107,7 @@ test('a create of a reset run, which cannot send and whose worker died at anothe
   await lab.startWorkers(accountWith(lab, { name: 'another' }));
   await takeCreate(accounts, PLACES.otherKey);
   await timeOutCreate(lab.temporal.client, lab.temporal.namespace, handle.workflowId);
-  await untilLost(handle);
+  await vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 60_000, interval: 100 });
   await workAt(PLACES.first);
   expect(await handle.created({ timeoutMs: 90_000 })).toMatchObject({ order_uuid });
 });
