@@ -22,7 +22,6 @@ const SIMULATED_TESTS = [
   'test/activities/reconcile/reconcile-duplicates.nightly.test.ts',
   'test/activities/reconcile/reconcile-undecided.nightly.test.ts',
   'test/monitoring/ended-attention.nightly.test.ts',
-  'test/reliability/reset-everywhere.test.ts',
   'test/reliability/unserved-cancel.test.ts',
   'test/workflows/compensation/compensation-doubts.nightly.test.ts',
   'test/workflows/compensation/stale-follow-up.nightly.test.ts',
