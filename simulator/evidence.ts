@@ -3,6 +3,7 @@ import type { Evidence, Finding, FollowedOrder } from '../chaos/evidence/evidenc
 import { followedOrder } from '../chaos/evidence/followed.js';
 import type { OperatorReport } from '../chaos/operator.js';
 import { ORACLE } from '../chaos/oracle/index.js';
+import { isCreate } from '../chaos/oracle/traffic.js';
 import { decimal, sum, toAmount } from '../src/contract/money.js';
 import {
   CANARY_WORKFLOW,
@@ -13,7 +14,7 @@ import {
 } from '../src/contract/names.js';
 import type { Run } from './engine/run.js';
 import { decode } from './engine/wire.js';
-import { isCanary, isCreate } from './service.js';
+import { isCanary } from './service.js';
 import type { World } from './world.js';
 
 const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
@@ -47,7 +48,7 @@ function sentWhileStopped({ stops, forgotMs, service }: World): Finding[] {
     const untilMs = Math.min(toMs, ...forgotMs.filter((ms) => ms > fromMs));
     return service.double.admin
       .requests()
-      .filter(({ path, atMs }) => isCreate(path) && atMs > fromMs + NOTICED_MS && atMs < untilMs)
+      .filter(({ path, atMs }) => isCreate({ path }) && atMs > fromMs + NOTICED_MS && atMs < untilMs)
       .filter(({ atMs }) => !service.sentLateMs.has(atMs))
       .map(({ orderId, atMs }) => ({ text: `sent while stopped: ${orderId}, ${atMs - fromMs} ms after the stop` }));
   });
@@ -146,7 +147,7 @@ async function evidenceOf(world: World, report: OperatorReport): Promise<Evidenc
     followed.set(about.orderId, ofAnother(world, { ...one, signalsAtMs }));
   }
   // Nobody can hold back who stood still between its last look and its send.
-  const requests = admin.requests().filter(({ path, atMs }) => !(isCreate(path) && service.sentLateMs.has(atMs)));
+  const requests = admin.requests().filter(({ path, atMs }) => !(isCreate({ path }) && service.sentLateMs.has(atMs)));
   // A canary that Temporal forgot expires unpaid, whoever follows it.
   const isForgotten = (orderId: string) => isCanary(orderId) && !followed.has(orderId) && world.forgotMs.length > 0;
   const known = admin.orders().filter(({ order }) => !isForgotten(order.user_order_id));

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isCreate } from '../chaos/oracle/traffic.js';
 import type { Answer } from '../sandbox/answer.js';
 import { openDouble } from '../sandbox/index.js';
 import type { SandboxOptions } from '../sandbox/options.js';
 import { verifyCallbackPath } from '../src/contract/callback-url.js';
-import { ORDER_TYPES } from '../src/contract/order/types.js';
 import { NoAnswerError, NotSentError } from '../src/payment-service/errors.js';
 import type { Transport, WireAnswer } from '../src/payment-service/transport.js';
 import { createSignalOrder, createSignalReceived } from '../src/receiver/signals.js';
@@ -106,11 +106,8 @@ function tellOf(
   body: Buffer,
   moment: Moment,
 ): void {
-  if (isCreate(pathname)) onMoment(moment, process, String(Object(JSON.parse(body.toString())).order_id));
+  if (isCreate({ path: pathname })) onMoment(moment, process, String(Object(JSON.parse(body.toString())).order_id));
 }
-
-/** True for the path of a create. */
-export const isCreate = (path: string): boolean => ORDER_TYPES.some((type) => path.endsWith(`/order/${type}`));
 
 /** True for the id of a canary, which has the form of the ids of these stories. */
 export const isCanary = (orderId: string): boolean => orderId.startsWith('Canary_of:');

@@ -1,11 +1,10 @@
-import { createActivities } from '../src/activities/index.js';
 import { parseOrderWorkflowId } from '../src/contract/names.js';
 import { live } from './acts/index.js';
 import { installClock } from './clock.js';
-import { openSandbox } from './engine/sandbox.js';
 import { judge } from './evidence.js';
 import type { Story } from './found.js';
 import { timelineOf } from './timeline.js';
+import { openWorkflows } from './worker.js';
 import { World } from './world.js';
 
 /** What came of a story. */
@@ -26,7 +25,7 @@ export interface Told {
  * service executes the first create twice.
  */
 export async function storyTeller(code: string, isPlanted: boolean): Promise<(story: Story) => Promise<Told>> {
-  const sandbox = await openSandbox(code, Object.keys(createActivities({ accounts: new Map() } as never)));
+  const sandbox = await openWorkflows(code);
   const clock = await installClock(Date.UTC(2026, 10, 28));
   return async ({ seed, orders, acts, about }) => {
     clock.reset(seed);

@@ -1,6 +1,5 @@
 import { tsToMs } from '@temporalio/common/lib/time.js';
-import type { HistoryEvent, Payload } from './engine/wire.js';
-import { decode } from './engine/wire.js';
+import { decode, type HistoryEvent, type Payload } from './engine/wire.js';
 import { shownTime, type World } from './world.js';
 
 /** Most of an event that is shown. */

@@ -1,3 +1,4 @@
+import { createActivities } from '../src/activities/index.js';
 import type { WorkerConfig } from '../src/config.js';
 import { createTaskQueue, eventsTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../src/contract/names.js';
 import type { openAccounts } from '../src/worker/accounts.js';
@@ -5,8 +6,13 @@ import { activitiesOf, type Live } from '../src/worker/activities.js';
 import { Failovers } from '../src/worker/failovers.js';
 import type { Host } from './engine/activity.js';
 import type { Engine } from './engine/engine.js';
+import { openSandbox, type WorkflowSandbox } from './engine/sandbox.js';
 import { NAMESPACE } from './engine/wire.js';
 import type { Process } from './process.js';
+
+/** Loads the workflows of a bundle with all activities that a worker has. */
+export const openWorkflows = (code: string): Promise<WorkflowSandbox> =>
+  openSandbox(code, Object.keys(createActivities({ accounts: new Map() } as never)));
 
 /** Starts a worker of the product. Its caches go with it, as do the limiter and the groups of its accounts. */
 export async function startWorker(

@@ -8,7 +8,7 @@ const ATTEMPT_MS = 50_000;
 const CREATE_PATHS = new Set<string>(ORDER_TYPES.map((type) => `/v2/order/${type}`));
 
 /** True for a request that creates an order. */
-export const isCreate = ({ path }: RequestLogEntry): boolean => CREATE_PATHS.has(path);
+export const isCreate = ({ path }: Pick<RequestLogEntry, 'path'>): boolean => CREATE_PATHS.has(path);
 
 /**
  * Creates without a probe of their own: an answered list of that order since its last create. A

@@ -21,6 +21,9 @@ export interface Act {
   begin: (scene: Scene) => (() => Promise<void>) | undefined;
 }
 
+/** Who an operator is, and why he acts. */
+export const SAID = { by: 'an operator', reason: 'a look at it' };
+
 /** Something that happens later. A failure of it ends the run. */
 export const later = (ms: number, task: () => Promise<void> | void): void => void setTimeout(async () => task(), ms);
 

@@ -15,9 +15,8 @@ import {
 } from '../../src/contract/names.js';
 import type { Random } from '../random.js';
 import type { World } from '../world.js';
-import { type Act, attempt, FIRE_MS, later, MINUTE_MS } from './act.js';
+import { type Act, attempt, FIRE_MS, later, MINUTE_MS, SAID } from './act.js';
 
-const SAID = { by: 'an operator', reason: 'a look at it' };
 const PERIOD = '2026-11-28';
 const SCHEDULED_START_TIME = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');
 

@@ -4,7 +4,7 @@ import { decideParked, handleOf, type OperatorReport } from '../../chaos/operato
 import { offeredWays, type Way } from '../../chaos/ways.js';
 import { decimal, toAmount } from '../../src/contract/money.js';
 import { accountStopWorkflowId, DEFAULT_ACCOUNT } from '../../src/contract/names.js';
-import { type Act, attempt, FIRE_MS, later, MINUTE_MS, type Scene } from './act.js';
+import { type Act, attempt, FIRE_MS, later, MINUTE_MS, SAID, type Scene } from './act.js';
 
 /** How often an operator resets, pauses, holds or cancels an order. */
 const INTERFERES_EVERY_MS = 2 * MINUTE_MS;
@@ -60,8 +60,6 @@ const otherInputs: Act = {
     return undefined;
   },
 };
-
-const SAID = { by: 'an operator', reason: 'a look at it' };
 
 /** The account is stopped and resumed. */
 const stops: Act = {

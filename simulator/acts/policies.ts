@@ -8,12 +8,12 @@ const policy: Act = {
   begin({ world, random, planned }) {
     const highest = (most: number) => String(random.between(0, most * planned.length));
     const sum = { rule: 'sum', per: 'day', breach: 'park' } as const;
-    const rules: PolicyRule[] = [
+    const rules = [
       { ...sum, currency: 'usd', max: highest(100) },
       { ...sum, currency: 'usdt', max: highest(50) },
       { ...sum, currency: 'btc', max: (random.next() * 0.005 * planned.length).toFixed(8) },
-    ];
-    for (const rule of rules) if (rule.rule === 'sum') world.limits.set(rule.currency, rule.max);
+    ] satisfies PolicyRule[];
+    for (const { currency, max } of rules) world.limits.set(currency, max);
     world.say(`sums of a day: ${[...world.limits].map(([currency, max]) => `${max} ${currency}`).join(', ')}`);
     world.changes.push((config) => ({ ...config, policies: new Map([[DEFAULT_ACCOUNT, { rules }]]) }));
     for (let left = random.between(0, 4); left > 0; left -= 1) {

@@ -119,6 +119,15 @@ export function workerConfigFor(
   };
 }
 
+/** Paths of the requests about an order that a sandbox got. */
+export const requestsTo =
+  (sandbox: Pick<Sandbox, 'requests'>): Lab['requestsOf'] =>
+  (orderId) =>
+    sandbox
+      .requests()
+      .filter((entry) => entry.orderId === orderId || entry.orderIds?.includes(orderId))
+      .map(({ path }) => path);
+
 /** Brings a lab up on free ports. Close it in afterAll. */
 export async function openLab(options: LabOptions = {}): Promise<Lab> {
   if (settings.isSimulated) return (await import('./simulated-lab.js')).openSimulatedLab(options);
@@ -187,11 +196,7 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
       const handle = temporal.client.workflow.getHandle(`order:${DEFAULT_ACCOUNT}:${orderId}`);
       return (await handle.fetchHistory()).events?.length ?? 0;
     },
-    requestsOf: (orderId) =>
-      sandbox
-        .requests()
-        .filter((entry) => entry.orderId === orderId || entry.orderIds?.includes(orderId))
-        .map(({ path }) => path),
+    requestsOf: requestsTo(sandbox),
     startWorkers,
     stopWorkers,
     replaceWorkers: async (change) => {

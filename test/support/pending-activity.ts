@@ -44,6 +44,10 @@ export const timeOutCreate = (
     updateMask: { paths: ['start_to_close_timeout'] },
   });
 
+/** Waits until an order is in doubt. */
+export const untilUncertain = (handle: OrderHandle) =>
+  vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 60_000, interval: 100 });
+
 /** Waits until an order knows that its worker was lost before it could send. */
 export const untilLost = (handle: OrderHandle) =>
   vi.waitUntil(async () => (await handle.state()).waitingFor.includes('was lost before it could send'), {

@@ -3,19 +3,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sandboxOf } from '../../sandbox/index.js';
 import type { Host } from '../../simulator/engine/activity.js';
 import { Engine } from '../../simulator/engine/engine.js';
-import { openSandbox, type WorkflowSandbox } from '../../simulator/engine/sandbox.js';
+import type { WorkflowSandbox } from '../../simulator/engine/sandbox.js';
 import { Process } from '../../simulator/process.js';
 import { Random } from '../../simulator/random.js';
 import { CALLBACK, openService } from '../../simulator/service.js';
-import { startWorker } from '../../simulator/worker.js';
-import { createActivities } from '../../src/activities/index.js';
+import { openWorkflows, startWorker } from '../../simulator/worker.js';
 import { PaymentOrders } from '../../src/client.js';
 import type { WorkerConfig } from '../../src/config.js';
 import { DEFAULT_ACCOUNT } from '../../src/contract/names.js';
 import { NoAnswerError } from '../../src/payment-service/errors.js';
 import type { Transport } from '../../src/payment-service/transport.js';
 import { openAccounts } from '../../src/worker/accounts.js';
-import { type Lab, type LabOptions, workerConfigFor } from './lab.js';
+import { type Lab, type LabOptions, requestsTo, workerConfigFor } from './lab.js';
 import type { ServiceGate } from './service-gate.js';
 import { impatientWorkflowBundle, workflowBundle } from './temporal.js';
 import { keepBusy, openUngrouped } from './ungrouped.js';
@@ -52,7 +51,7 @@ async function load(attentionAfterMs: number): Promise<WorkflowSandbox> {
   const code = attentionAfterMs
     ? (await impatientWorkflowBundle(attentionAfterMs)).code
     : await readFile(workflowBundle().codePath, 'utf8');
-  return openSandbox(code, Object.keys(createActivities({ accounts: new Map() } as never)));
+  return openWorkflows(code);
 }
 
 let labs = 0;
@@ -111,11 +110,7 @@ export async function openSimulatedLab(options: LabOptions): Promise<Lab> {
       nativeConnection: undefined as never,
     },
     events: async (orderId) => engine.newest(`order:${DEFAULT_ACCOUNT}:${orderId}`)?.history.length ?? 0,
-    requestsOf: (orderId) =>
-      sandbox
-        .requests()
-        .filter((entry) => entry.orderId === orderId || entry.orderIds?.includes(orderId))
-        .map(({ path }) => path),
+    requestsOf: requestsTo(sandbox),
     replaceWorkers: async (change) => {
       await stopWorkers();
       await startWorkers(change);

@@ -5,7 +5,7 @@ import { createTaskQueue, DEFAULT_ACCOUNT } from '../../../src/contract/names.js
 import { isBelow } from '../../../src/preflight/advisories.js';
 import { orderInput } from '../../support/inputs.js';
 import { accountWith, type Lab, newOrderId, useLab } from '../../support/lab.js';
-import { pendingActivity, timeOutCreate, untilLost } from '../../support/pending-activity.js';
+import { pendingActivity, timeOutCreate, untilLost, untilUncertain } from '../../support/pending-activity.js';
 
 /* Creates that a worker took and was lost before it confirmed that it sends. */
 
@@ -30,6 +30,18 @@ async function lost(lab: Lab, name: string) {
   await timeOutCreate(client, namespace, handle.workflowId);
   await untilLost(handle);
   return handle;
+}
+
+/** An order whose create was executed, has no answer yet, and is not shown. */
+async function sentAndHidden(name: string) {
+  await lab.replaceWorkers();
+  lab.sandbox.set({ visibilityLagMs: 86_400_000, visibilityLagRate: 1 });
+  onTestFinished(() => lab.sandbox.set({ visibilityLagMs: 0, visibilityLagRate: 0 }));
+  const marker = 'create=no-answer times=all callback=drop';
+  const handle = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId(name), { marker }));
+  const creates = () => lab.sandbox.stats().createsByOrderId[handle.orderId] ?? 0;
+  await vi.waitUntil(() => creates() === 1, { timeout: 60_000, interval: 50 });
+  return { handle, creates };
 }
 
 test('the order goes on by itself, without a later order and without a person', async () => {
@@ -72,7 +84,7 @@ test('a cancelled order ends as cancelled', async () => {
 test('after a failover, which may have lost what the worker wrote, absence is proven first', async () => {
   const handle = await lost(lab, 'lost-forgotten');
   await lab.replaceWorkers({ ...lab.config, restoredAtMs: Date.now() - 2 * lab.config.pace.settleWindowMs.atOnce });
-  await vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 30_000, interval: 100 });
+  await untilUncertain(handle);
   expect((await handle.state()).waitingFor).toContain('Temporal was restored');
   expect(lab.sandbox.stats().createsByOrderId[handle.orderId]).toBeUndefined();
 });
@@ -81,25 +93,19 @@ test('one that was lost before it said so may have sent: it is in doubt', async 
   const { client, namespace } = lab.temporal;
   const handle = await taken(lab, 'lost-at-once', false);
   await timeOutCreate(client, namespace, handle.workflowId);
-  await vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 30_000, interval: 100 });
+  await untilUncertain(handle);
   expect((await handle.state()).waitingFor).toContain('gave no answer in time');
 });
 
 test('an operator who pauses a create that was sent, and resets its heartbeat, makes nothing unsent', async () => {
-  await lab.replaceWorkers();
-  lab.sandbox.set({ visibilityLagMs: 86_400_000, visibilityLagRate: 1 });
-  onTestFinished(() => lab.sandbox.set({ visibilityLagMs: 0, visibilityLagRate: 0 }));
-  const marker = 'create=no-answer times=all callback=drop';
-  const handle = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('reset-heartbeat'), { marker }));
-  const creates = () => lab.sandbox.stats().createsByOrderId[handle.orderId] ?? 0;
-  await vi.waitUntil(() => creates() === 1, { timeout: 60_000, interval: 50 });
+  const { handle, creates } = await sentAndHidden('reset-heartbeat');
   const { client, namespace } = lab.temporal;
   const target = { namespace, execution: { workflowId: handle.workflowId }, type: 'createOrder', identity: 'operator' };
   await client.workflowService.pauseActivity(target);
   await client.workflowService.unpauseActivity({ ...target, resetAttempts: true, resetHeartbeat: true });
   // As long as its worker would be away.
   await timeOutCreate(client, namespace, handle.workflowId);
-  await vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 30_000, interval: 100 });
+  await untilUncertain(handle);
   await sleep(4 * lab.config.pace.settleWindowMs.atOnce);
   expect(creates()).toBe(1);
 });
@@ -107,13 +113,7 @@ test('an operator who pauses a create that was sent, and resets its heartbeat, m
 test.each(['TIMEOUT_TYPE_START_TO_CLOSE', 'TIMEOUT_TYPE_SCHEDULE_TO_START'] as const)(
   'a failure that somebody calls %s while the create is sent is no time-out: nothing is sent again',
   async (name) => {
-    await lab.replaceWorkers();
-    lab.sandbox.set({ visibilityLagMs: 86_400_000, visibilityLagRate: 1 });
-    onTestFinished(() => lab.sandbox.set({ visibilityLagMs: 0, visibilityLagRate: 0 }));
-    const marker = 'create=no-answer times=all callback=drop';
-    const handle = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('forged'), { marker }));
-    const creates = () => lab.sandbox.stats().createsByOrderId[handle.orderId] ?? 0;
-    await vi.waitUntil(() => creates() === 1, { timeout: 60_000, interval: 50 });
+    const { handle, creates } = await sentAndHidden('forged');
     const { client, namespace } = lab.temporal;
     const activityId = await pendingActivity(client, handle.workflowId, 'createOrder');
     const timeoutType = proto.temporal.api.enums.v1.TimeoutType[name];

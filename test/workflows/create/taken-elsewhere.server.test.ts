@@ -7,7 +7,7 @@ import { digestOfJson, publishingIdentity } from '../../../src/temporal/publishe
 import { resetTo, resettableEvents, runOf } from '../../reliability/reset.fixture.js';
 import { orderInput } from '../../support/inputs.js';
 import { accountWith, newOrderId } from '../../support/lab.js';
-import { timeOutCreate } from '../../support/pending-activity.js';
+import { timeOutCreate, untilUncertain } from '../../support/pending-activity.js';
 import {
   attentionSays,
   executedAtBoth,
@@ -57,7 +57,7 @@ test('a create that was sent, and of which Temporal lost all that its worker wro
   await takeCreate(accounts, PLACES.first);
   await (await serviceOf(lab.sandbox)).createOrder('withdraw', input.order);
   await timeOutCreate(lab.temporal.client, lab.temporal.namespace, handle.workflowId);
-  await vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 60_000, interval: 100 });
+  await untilUncertain(handle);
 
   await workAt(PLACES.otherKey);
   const { attention } = await attentionSays(handle, /was sent to another account/);
@@ -75,7 +75,7 @@ test('a create without permission, which a reset asked another account for, is n
   const { handle, order_uuid } = await acceptedAndReset(accounts);
   await workAt(PLACES.otherKey);
   await vi.waitUntil(() => other.requests().some(({ orderId }) => orderId === handle.orderId), { timeout: 60_000 });
-  await vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 60_000, interval: 100 });
+  await untilUncertain(handle);
 
   await workAt(PLACES.first);
   expect(await handle.created({ timeoutMs: 90_000 })).toMatchObject({ order_uuid });
@@ -107,7 +107,7 @@ test('a create of a reset run, which cannot send and whose worker died at anothe
   await lab.startWorkers(accountWith(lab, { name: 'another' }));
   await takeCreate(accounts, PLACES.otherKey);
   await timeOutCreate(lab.temporal.client, lab.temporal.namespace, handle.workflowId);
-  await vi.waitUntil(async () => (await handle.state()).phase === 'uncertain', { timeout: 60_000, interval: 100 });
+  await untilUncertain(handle);
   await workAt(PLACES.first);
   expect(await handle.created({ timeoutMs: 90_000 })).toMatchObject({ order_uuid });
 });
