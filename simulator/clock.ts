@@ -129,4 +129,5 @@ function drawFrom(random: Random): void {
   const hex = (digits: number) => Array.from({ length: digits }, () => random.between(0, 16).toString(16)).join('');
   crypto.randomUUID = () => `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`;
   crypto.randomBytes = (size: number) => Buffer.from(hex(2 * size), 'hex');
+  syncBuiltinESMExports();
 }

@@ -4,7 +4,7 @@ import { DEFAULT_SETTINGS } from '../sandbox/options.js';
 import type { AuditEntry } from '../src/audit/audit-record.js';
 import { ConflictError } from '../src/client/errors.js';
 import { PaymentOrders } from '../src/client.js';
-import { Secret, type WorkerConfig } from '../src/config.js';
+import { type AccountConfig, Secret, type WorkerConfig } from '../src/config.js';
 import { decimal, toAmount } from '../src/contract/money.js';
 import {
   accountStopWorkflowId,
@@ -27,6 +27,9 @@ import { startWorker } from './worker.js';
 
 /** How long new orders may stay invisible: well within the settle window. */
 const LAG_MS = 60_000;
+
+/** Whoever replaces workers stops the old one, once it answers again. */
+const STOPPED_AFTER_MS = 60_000;
 
 /** After Temporal forgot something. */
 const START_AGAIN_WITHIN_MS = 5 * 60_000;
@@ -83,7 +86,7 @@ export class World {
     executesTwice = false,
   ) {
     this.random = new Random(seed);
-    this.engine = new Engine(sandbox, this.random, (line) => this.say(line), seed);
+    this.engine = new Engine(sandbox, this.random, (line) => this.say(line));
     const settings = { ...underFire(String(seed)), visibilityLagMs: LAG_MS };
     this.service = openService(this.engine, this.random, { seed: String(seed), settings }, executesTwice);
     this.receivers = new Receivers(this.random);
@@ -101,6 +104,14 @@ export class World {
     this.story.push({ atMs: Date.now(), text: `${shownTime(this.clock.elapsedMs())} ${line}` });
   }
 
+  /** Each worker that starts has other settings of its account. */
+  changeAccount(change: (account: AccountConfig) => AccountConfig): void {
+    this.changes.push((config) => {
+      const accounts = [...config.accounts].map(([name, account]) => [name, change(account)] as const);
+      return { ...config, accounts: new Map(accounts) };
+    });
+  }
+
   startWorkers(): void {
     for (let left = 2; left > 0; left -= 1) setTimeout(() => void this.startWorker(), 0);
   }
@@ -115,6 +126,13 @@ export class World {
     await startWorker(this.engine, config, accounts, process, live);
     this.#processes.push(process);
     this.workers.push(process);
+  }
+
+  /** A worker that was replaced stands still for a time, and ends a while after it goes on. */
+  standStill(worker: Process, ms: number): void {
+    worker.freeze();
+    setTimeout(() => worker.thaw(), ms);
+    setTimeout(() => worker.kill(), ms + STOPPED_AFTER_MS);
   }
 
   /** All workers end, and Temporal comes back without its last time. Those that start now are told so. */

@@ -17,6 +17,7 @@ import { ofTemporal } from './temporal.js';
 
 /** An operator looks this often, once all is well. */
 const ROUND_MS = 5 * MINUTE_MS;
+const LOOK_MS = 1_000;
 /** Longest time that anything of a story may take. */
 const END_MS = 12 * 60 * MINUTE_MS;
 
@@ -56,6 +57,13 @@ export async function live(world: World, count: number, only?: readonly string[]
   world.startWorkers();
   for (const one of planned) later(world.random.between(0, FIRE_MS), () => world.start(one));
   let isWell = false;
+  let lookedMs = 0;
+  const isOver = () => {
+    // To look at all runs at each timer takes a tenth of a story.
+    if (!isWell || Date.now() < lookedMs + LOOK_MS) return false;
+    lookedMs = Date.now();
+    return world.open().length === 0;
+  };
   later(FIRE_MS, async () => {
     world.heal();
     await Promise.all(ends.map((end) => end()));
@@ -67,6 +75,6 @@ export async function live(world: World, count: number, only?: readonly string[]
       await decideParked(world.orders, report);
     }
   });
-  await world.clock.run(Date.now() + END_MS, () => isWell && world.open().length === 0);
+  await world.clock.run(Date.now() + END_MS, isOver);
   return report;
 }

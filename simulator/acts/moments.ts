@@ -26,8 +26,7 @@ const moments: Act = {
       }
       replace(worker);
       if (what === 'killed') return worker.kill();
-      worker.freeze();
-      later(random.between(1_000, 3 * MINUTE_MS), () => worker.thaw());
+      world.standStill(worker, random.between(1_000, 3 * MINUTE_MS));
     };
     return () => operator.done();
   },

@@ -21,13 +21,16 @@ const spells: Act = {
   },
 };
 
-/** More requests than so many a second are refused. */
+/** More requests than so many a second are refused. Not all workers know it, and each takes a half. */
 const limit: Act = {
   share: 0.3,
   begin({ world, random }) {
     const requestsPerSecond = random.between(2, 10);
     world.say(`the service takes ${requestsPerSecond} requests a second`);
     world.service.double.admin.set({ requestsPerSecond });
+    world.changeAccount((account) =>
+      random.chance(0.9) ? { ...account, requestsPerSecond: requestsPerSecond / 2 } : account,
+    );
     return async () => void world.service.double.admin.set({ requestsPerSecond: null });
   },
 };

@@ -7,11 +7,7 @@ const canary: Act = {
   begin({ world, random }) {
     const canary = { currency: 'usdt', network: 'tron', amount: '50', countsFor: [...ORDER_TYPES] };
     const share = random.next();
-    world.changes.push((config) => {
-      if (!random.chance(share)) return config;
-      const accounts = [...config.accounts].map(([name, account]) => [name, { ...account, canary }] as const);
-      return { ...config, accounts: new Map(accounts) };
-    });
+    world.changeAccount((account) => (random.chance(share) ? { ...account, canary } : account));
     return undefined;
   },
 };

@@ -11,8 +11,7 @@ const kills: Act = {
         if (worker && random.chance(0.3)) {
           const stillMs = random.between(10_000, 150_000);
           world.say(`${worker.name} stands still for ${Math.round(stillMs / 1_000)} s, and is replaced`);
-          worker.freeze();
-          later(stillMs, () => worker.thaw());
+          world.standStill(worker, stillMs);
         } else if (worker) {
           world.say(`${worker.name} is killed`);
           worker.kill();

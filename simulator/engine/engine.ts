@@ -35,6 +35,9 @@ export interface Policies {
   conflict?: number | null;
 }
 
+/** So far in this process. */
+let engines = 0;
+
 /** Temporal, as far as the product uses it, on the clock of the process. */
 export class Engine {
   /** Runs by workflow id, oldest first. */
@@ -52,14 +55,16 @@ export class Engine {
   readonly retired = new Map<string, Run[]>();
   /** Events that a restore or failover lost, by workflow. */
   readonly forgotten: { workflowId: string; events: HistoryEvent[] }[] = [];
+  readonly #number: number;
   #serial = 0;
 
   constructor(
     sandbox: WorkflowSandbox,
     readonly random: Random,
     log?: (line: string) => void,
-    private readonly series = 0,
   ) {
+    engines += 1;
+    this.#number = engines;
     this.logger = new DefaultLogger('WARN', ({ level, message, meta }) =>
       log?.(`${level} ${message} ${String(Object(meta).error ?? '')}`),
     );
@@ -154,7 +159,7 @@ export class Engine {
   begin(start: StartOf): Run {
     this.#serial += 1;
     // Never used before in this process, as on a real server: the product remembers runs.
-    const runId = `${String(this.series).padStart(8, '0')}-0000-4000-8000-${String(this.#serial).padStart(12, '0')}`;
+    const runId = `${String(this.#number).padStart(8, '0')}-0000-4000-8000-${String(this.#serial).padStart(12, '0')}`;
     const run = new Run(start, runId, (one) => new Attempts(this, one));
     this.runs.set(start.workflowId, [...(this.runs.get(start.workflowId) ?? []), run]);
     return run;

@@ -62,7 +62,7 @@ export async function openSimulatedLab(options: LabOptions): Promise<Lab> {
   if (options.encryptionKeys || options.temporalAddress || limits?.auditDir)
     throw new Error('a simulated lab has no encryption, no audit record and no server of its own');
   labs += 1;
-  const engine = new Engine(await codeFor(options.attentionAfterMs), new Random(labs), undefined, labs);
+  const engine = new Engine(await codeFor(options.attentionAfterMs), new Random(labs));
   const service = openService(engine, new Random(labs), { timeScale: 0.2, ...options.sandbox });
   const { world, admin } = service.double;
   const close = async () => service.double.stop();
