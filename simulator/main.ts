@@ -1,9 +1,13 @@
 /**
- * `npm run simulate -- [--seeds N] [--seed K] [--orders N] [--acts NAME,…] [--first] [--shrink] [--story] [--about ID]`: the program on
- * virtual time, with every fault drawn from a seed. Exit codes: 0 clean, 1 a rule is broken, 2 bad options.
+ * `npm run simulate -- [--seeds N] [--seed K] [--orders N] [--acts NAME,…] [--without FIX] [--first] [--shrink] [--story] [--about ID]`:
+ * the program on virtual time, with every fault drawn from a seed. Exit codes: 0 clean, 1 a rule is broken, 2 bad options.
  */
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { execa } from 'execa';
+import { inCopy } from '../scripts/mutants/in-copy.js';
+import { MUTANTS } from '../scripts/mutants/table.js';
 import { buildWorkflowBundle } from '../scripts/workflow-bundle.js';
 import { ACT_NAMES } from './acts/index.js';
 import { FOUND, type Story } from './found.js';
@@ -26,6 +30,8 @@ const { values } = parseArgs({
     first: { type: 'boolean', default: false },
     // The service executes the first create twice: a run that does not say so could not fail.
     plant: { type: 'boolean', default: false },
+    // Words of the name of a mutant: its fix is taken out first.
+    without: { type: 'string' },
   },
 });
 
@@ -37,6 +43,22 @@ function numberOf(option: 'seed' | 'seeds' | 'orders'): number {
   process.exit(2);
 }
 
+/** Lives the same stories in a copy of the tree that lacks a fix. Returns the exit code. */
+async function liveWithout(name: string): Promise<number> {
+  const [mutant, other] = MUTANTS.filter((one) => one.name.includes(name));
+  if (!mutant || other) {
+    process.stderr.write(`--without: ${other ? 'more than one' : 'no'} mutant has it in its name: ${name}\n`);
+    return 2;
+  }
+  const args = process.argv.slice(2).filter((arg, n, all) => !/^--without/.test(arg) && all[n - 1] !== '--without');
+  const main = ['simulator/main.ts', ...args];
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  const { exitCode = 1 } = await inCopy(root, mutant, (cwd) =>
+    execa('node', [...process.execArgv, ...main], { cwd, reject: false, stdio: 'inherit' }),
+  );
+  return exitCode;
+}
+
 const only = values.acts?.split(',').filter((name) => name !== '');
 const unknown = only?.filter((name) => !ACT_NAMES.includes(name)) ?? [];
 if (unknown.length > 0) {
@@ -44,6 +66,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 const orders = numberOf('orders');
+if (values.without !== undefined) process.exit(await liveWithout(values.without));
 const { about } = values;
 const given: Story[] =
   values.seed === undefined

@@ -132,4 +132,14 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
       name: 'orders of all types live through faults, kills and resets of the first seeds, and no rule is broken',
     },
   },
+  {
+    name: 'a cancelled chunk of a batch waits by its cancelled signal',
+    file: 'src/activities/batch/send-batch-rows.ts',
+    find: 'signal.aborted ? {} : { signal }',
+    replacement: '{ signal }',
+    test: {
+      file: 'test/simulator/seeds.test.ts',
+      name: 'orders of all types live through faults, kills and resets of the first seeds, and no rule is broken',
+    },
+  },
 ];
