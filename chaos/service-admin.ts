@@ -62,12 +62,14 @@ export class ServiceAdmins {
 
   /** Balances by currency, summed over the accounts. */
   async ledger(): Promise<Record<string, string>> {
-    const total = new Map<string, string>();
-    for (const ledger of await Promise.all(this.accounts.map((account) => account.ledger()))) {
-      for (const [currency, amount] of Object.entries(ledger)) {
-        total.set(currency, toAmount(decimal(total.get(currency) ?? '0').plus(decimal(amount))));
-      }
-    }
-    return Object.fromEntries(total);
+    return sumOfLedgers(await Promise.all(this.accounts.map((account) => account.ledger())));
   }
+}
+
+/** Balances by currency of all accounts together. */
+export function sumOfLedgers(ledgers: readonly Record<string, string>[]): Record<string, string> {
+  const total: Record<string, string> = {};
+  for (const [currency, amount] of ledgers.flatMap((ledger) => Object.entries(ledger)))
+    total[currency] = toAmount(decimal(total[currency] ?? '0').plus(decimal(amount)));
+  return total;
 }

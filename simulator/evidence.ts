@@ -14,7 +14,7 @@ import {
 } from '../src/contract/names.js';
 import type { Run } from './engine/run.js';
 import { decode } from './engine/wire.js';
-import { isCanary } from './service.js';
+import { allBalances, allOrders, allRequests, isCanary } from './service.js';
 import type { World } from './world.js';
 
 const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
@@ -46,8 +46,7 @@ const NOTICED_MS = 2_000;
 function sentWhileStopped({ stops, forgotMs, service }: World): Finding[] {
   return stops.flatMap(({ fromMs, toMs = Date.now() }) => {
     const untilMs = Math.min(toMs, ...forgotMs.filter((ms) => ms > fromMs));
-    return service.double.admin
-      .requests()
+    return allRequests(service)
       .filter(({ path, atMs }) => isCreate({ path }) && atMs > fromMs + NOTICED_MS && atMs < untilMs)
       .filter(({ atMs }) => !service.sentLateMs.has(atMs))
       .map(({ orderId, atMs }) => ({ text: `sent while stopped: ${orderId}, ${atMs - fromMs} ms after the stop` }));
@@ -62,8 +61,7 @@ function beyondLimits({ limits, audit, service }: World): Finding[] {
   const approved = new Set(
     audit.flatMap(({ entry }) => (Object(entry.choice).action === 'approve' ? entry.workflowId : [])),
   );
-  const judged = service.double.admin
-    .orders()
+  const judged = allOrders(service)
     .filter(({ order }) => LIMITED.includes(order.order_type) && ENDED_AS_MOVED.includes(order.status))
     .filter(({ order }) => !approved.has(orderWorkflowId(DEFAULT_ACCOUNT, order.user_order_id)));
   return [...limits].flatMap(([currency, max]) => {
@@ -131,7 +129,6 @@ async function ownFindings(world: World): Promise<Finding[]> {
 
 async function evidenceOf(world: World, report: OperatorReport): Promise<Evidence> {
   const { engine, service, accepted, audit } = world;
-  const { admin } = service.double;
   const followed = new Map<string, FollowedOrder>();
   for (const workflowId of new Set([...engine.retired.keys(), ...engine.runs.keys()])) {
     const runs = [...(engine.retired.get(workflowId) ?? []), ...(engine.runs.get(workflowId) ?? [])];
@@ -147,10 +144,12 @@ async function evidenceOf(world: World, report: OperatorReport): Promise<Evidenc
     followed.set(about.orderId, ofAnother(world, { ...one, signalsAtMs }));
   }
   // Nobody can hold back who stood still between its last look and its send.
-  const requests = admin.requests().filter(({ path, atMs }) => !(isCreate({ path }) && service.sentLateMs.has(atMs)));
+  const requests = allRequests(service).filter(
+    ({ path, atMs }) => !(isCreate({ path }) && service.sentLateMs.has(atMs)),
+  );
   // A canary that Temporal forgot expires unpaid, whoever follows it.
   const isForgotten = (orderId: string) => isCanary(orderId) && !followed.has(orderId) && world.forgotMs.length > 0;
-  const known = admin.orders().filter(({ order }) => !isForgotten(order.user_order_id));
+  const known = allOrders(service).filter(({ order }) => !isForgotten(order.user_order_id));
   return {
     ...{
       accepted: new Set([...accepted.keys(), ...world.ofBatches]),
@@ -158,7 +157,10 @@ async function evidenceOf(world: World, report: OperatorReport): Promise<Evidenc
       service: known,
       requests,
     },
-    ...{ ledger: { start: world.paidIn, end: admin.ledger() }, callbacks: service.double.world.traffic.callbacks },
+    ...{
+      ledger: { start: world.paidIn, end: allBalances(service) },
+      callbacks: service.doubles.flatMap((one) => one.world.traffic.callbacks),
+    },
     ...{ leaks: [], searched: { values: 0, forms: 0, bytes: 0, kinds: 0, neverSeen: [] } },
     audit: {
       ...{ files: 1, problems: [] },
@@ -173,7 +175,7 @@ async function evidenceOf(world: World, report: OperatorReport): Promise<Evidenc
 
 /** A conflict of two callers says that the order is the other's, whose run Temporal may have forgotten. */
 function ofAnother({ contested, service }: World, { failureType, ...one }: FollowedOrder): FollowedOrder {
-  const found = service.double.admin.orders().find(({ order }) => order.user_order_id === one.orderId);
+  const found = allOrders(service).find(({ order }) => order.user_order_id === one.orderId);
   if (!found || failureType !== 'OrderConflict' || !contested.has(one.orderId))
     return { ...one, ...(failureType !== undefined && { failureType }) };
   const result = { outcome: found.order.status, order: found.order, remainderUnknown: 'of another caller' };
@@ -183,7 +185,7 @@ function ofAnother({ contested, service }: World, { failureType, ...one }: Follo
 /** The order of a receipt, whose id is the service's. */
 function receiptOf({ service }: World, workflowId: string): { orderId: string } | undefined {
   const about = parseReceivedWorkflowId(workflowId);
-  const found = service.double.admin.orders().find(({ order }) => order.order_uuid === about?.orderUuid);
+  const found = allOrders(service).find(({ order }) => order.order_uuid === about?.orderUuid);
   return found && { orderId: found.order.user_order_id };
 }
 

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isCreate } from '../chaos/oracle/traffic.js';
+import { sumOfLedgers } from '../chaos/service-admin.js';
 import type { Answer } from '../sandbox/answer.js';
-import { openDouble } from '../sandbox/index.js';
+import { openDouble, type RequestLogEntry, type SandboxOrder, type SettingsChange } from '../sandbox/index.js';
 import type { SandboxOptions } from '../sandbox/options.js';
 import { verifyCallbackPath } from '../src/contract/callback-url.js';
 import { NoAnswerError, NotSentError } from '../src/payment-service/errors.js';
@@ -25,7 +26,10 @@ export type Moment = 'taken up' | 'allowed' | 'executed' | 'answered';
 
 /** The payment service without sockets. */
 export interface SimulatedService {
+  /** The account of the orders. */
   double: Double;
+  /** All accounts: the orders' own, and another merchant's. */
+  doubles: readonly Double[];
   /** When processes sent what they had decided before they stood still. */
   sentLateMs: ReadonlySet<number>;
   /** The product's receiver: the HTTP status of its answer to a callback. */
@@ -53,7 +57,10 @@ export function openService(
     const { result } = await (target.kind === 'order' ? orders(target, raw) : receipts(target, raw));
     return STATUSES[result] ?? 200;
   };
-  const double = openDouble(options, (url, body) => receive(new URL(url), Buffer.from(body)));
+  const open = (more: SandboxOptions) =>
+    openDouble({ ...options, ...more }, (url, body) => receive(new URL(url), Buffer.from(body)));
+  const double = open({});
+  const doubles = [double, open({ apiKey: 'another-merchant', seed: `${options.seed}, elsewhere` })];
   const sentLateMs = new Set<number>();
   const transportOf =
     (process: Process): Transport =>
@@ -69,16 +76,17 @@ export function openService(
       await process.runs(NOTHING);
       if (Date.now() > allowedMs) sentLateMs.add(Date.now());
       const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-      const serve = () => double.service.serve({ path: url.pathname, headers: given, body });
+      const asked = doubles.find(({ world }) => world.options.apiKey === given['api-key']) ?? double;
+      const serve = () => asked.service.serve({ path: url.pathname, headers: given, body });
       const { answer, orderId, orderIds } = outside(serve);
-      leaveUnpaid(double, orderId);
+      leaveUnpaid(asked, orderId);
       if (isPlanted && url.pathname.endsWith('/withdraw') && answer.status === 200) {
         isPlanted = false;
         outside(serve);
       }
       const { fault, malformed } = answer;
       const status = isSilent(answer) ? 0 : answer.status;
-      double.world.traffic.request({
+      asked.world.traffic.request({
         atMs: Date.now(),
         path: url.pathname,
         // A request too many is refused unread.
@@ -94,9 +102,26 @@ export function openService(
       await process.runs(NOTHING);
       return arrived;
     };
-  const service: SimulatedService = { double, transportOf, sentLateMs, receive, onMoment: () => undefined };
+  const service: SimulatedService = { double, doubles, transportOf, sentLateMs, receive, onMoment: () => undefined };
   return service;
 }
+
+/** Every order of every account. */
+export const allOrders = ({ doubles }: SimulatedService): SandboxOrder[] =>
+  doubles.flatMap(({ admin }) => admin.orders());
+
+/** Every request at every account, oldest first. */
+export const allRequests = ({ doubles }: SimulatedService): RequestLogEntry[] =>
+  doubles.flatMap(({ admin }) => admin.requests()).sort((one, other) => one.atMs - other.atMs);
+
+/** Balances by currency, summed over the accounts. */
+export const allBalances = ({ doubles }: SimulatedService): Record<string, string> =>
+  sumOfLedgers(doubles.map(({ admin }) => admin.ledger()));
+
+/** Changes the settings of every account. */
+export const setAll = ({ doubles }: SimulatedService, change: SettingsChange): void => {
+  for (const { admin } of doubles) admin.set(change);
+};
 
 /** Tells of a moment of a create. Other requests have none. */
 function tellOf(

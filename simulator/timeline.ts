@@ -1,5 +1,6 @@
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { decode, type HistoryEvent, type Payload } from './engine/wire.js';
+import { allRequests } from './service.js';
 import { shownTime, type World } from './world.js';
 
 /** Most of an event that is shown. */
@@ -26,7 +27,7 @@ export function timelineOf(world: World, about: string): string[] {
   }
   for (const { workflowId, events } of engine.forgotten.filter((one) => one.workflowId.includes(about)))
     eventsOf(`forgotten: ${workflowId}`, events);
-  for (const { path, orderId = '', orderIds = [], atMs, status, fault = '' } of service.double.admin.requests())
+  for (const { path, orderId = '', orderIds = [], atMs, status, fault = '' } of allRequests(service))
     if ([orderId, ...orderIds].some((id) => id.includes(about)))
       add(atMs, `POST ${path} ${orderId}: ${status} ${fault}`);
   const told = world.story.map(({ atMs, text }) => ({ atMs, text }));

@@ -22,7 +22,7 @@ import type { WorkflowSandbox } from './engine/sandbox.js';
 import { Process } from './process.js';
 import { Random } from './random.js';
 import { Receivers } from './receivers.js';
-import { CALLBACK, openService } from './service.js';
+import { allBalances, CALLBACK, openService, setAll } from './service.js';
 import { startWorker } from './worker.js';
 
 /** How long new orders may stay invisible: well within the settle window. */
@@ -72,6 +72,8 @@ export class World {
   readonly atEnd: (() => void)[] = [];
   /** What differs in the settings of each worker that starts. */
   readonly changes: ((config: WorkerConfig) => WorkerConfig)[] = [];
+  /** Workers that start have the key of another merchant. */
+  isElsewhere = false;
   /** How far the clock of each worker that starts is off, in ms. */
   clockOffMs: () => number = () => 0;
   /** What happened, for people: virtual time and words. */
@@ -91,17 +93,24 @@ export class World {
     this.service = openService(this.engine, this.random, { seed: String(seed), settings }, executesTwice);
     this.receivers = new Receivers(this.random);
     this.orders = new PaymentOrders(this.engine.client);
-    this.paidIn = this.service.double.admin.ledger();
-    const { apiKey, apiSecret } = this.service.double.world.options;
-    const account = {
-      ...{ name: DEFAULT_ACCOUNT, baseUrl: 'http://service.example', signer: 'hmac-sha256' },
-      ...{ apiKey: new Secret(apiKey), apiSecret: new Secret(apiSecret) },
+    this.paidIn = allBalances(this.service);
+    const account = { name: DEFAULT_ACCOUNT, baseUrl: 'http://service.example', signer: 'hmac-sha256' };
+    this.#config = {
+      ...{ pace: PACE, callback: CALLBACK },
+      accounts: new Map([[DEFAULT_ACCOUNT, { ...account, ...this.#keys() }]]),
     };
-    this.#config = { accounts: new Map([[DEFAULT_ACCOUNT, account]]), pace: PACE, callback: CALLBACK };
+    this.changeAccount((one) => (this.isElsewhere ? { ...one, ...this.#keys() } : one));
   }
 
   say(line: string): void {
     this.story.push({ atMs: Date.now(), text: `${shownTime(this.clock.elapsedMs())} ${line}` });
+  }
+
+  /** The keys of the account that a worker has which starts now. */
+  #keys(): { apiKey: Secret; apiSecret: Secret } {
+    const [own, other = own] = this.service.doubles;
+    const { apiKey = '', apiSecret = '' } = (this.isElsewhere ? other : own)?.world.options ?? {};
+    return { apiKey: new Secret(apiKey), apiSecret: new Secret(apiSecret) };
   }
 
   /** Each worker that starts has other settings of its account. */
@@ -133,6 +142,12 @@ export class World {
     worker.freeze();
     setTimeout(() => worker.thaw(), ms);
     setTimeout(() => worker.kill(), ms + STOPPED_AFTER_MS);
+  }
+
+  /** All workers end, and others take their place. */
+  restartWorkers(): void {
+    for (const one of this.workers.splice(0)) one.kill();
+    this.startWorkers();
   }
 
   /** All workers end, and Temporal comes back without its last time. Those that start now are told so. */
@@ -190,7 +205,7 @@ export class World {
   heal(): void {
     this.say('the service is well again');
     const { faults, outcomes, callbacks, visibilityLagMs } = DEFAULT_SETTINGS;
-    this.service.double.admin.set({ faults, outcomes, callbacks, visibilityLagMs });
+    setAll(this.service, { faults, outcomes, callbacks, visibilityLagMs });
   }
 
   /** Workflows that are open, but for sums and look-ups after an end that ask a person, whom nothing makes hurry. */

@@ -72,7 +72,7 @@ export async function live(world: World, count: number, only?: readonly string[]
     });
     for (;;) {
       await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
-      await decideParked(world.orders, report);
+      await decideParked(world.orders, report, !world.isElsewhere);
     }
   });
   await world.clock.run(Date.now() + END_MS, isOver);

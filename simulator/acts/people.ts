@@ -122,7 +122,9 @@ const decisions =
     const next = (): void =>
       later(random.between(MINUTE_MS, 5 * MINUTE_MS), async () => {
         if (world.clock.elapsedMs() > FIRE_MS) return;
-        await (random.chance(0.5) ? decideAnyhow(scene, report) : decideParked(world.orders, report));
+        await (random.chance(0.5)
+          ? decideAnyhow(scene, report)
+          : decideParked(world.orders, report, !world.isElsewhere));
         next();
       });
     next();

@@ -1,20 +1,20 @@
 import { outside, SPELLS } from '../../chaos/faults.js';
+import { setAll } from '../service.js';
 import { type Act, FIRE_MS, later, MINUTE_MS } from './act.js';
 
 /** For a while look-ups show nothing, or no create is accepted, as in chaos. */
 const spells: Act = {
   share: 0.7,
   begin({ world, random }) {
-    const { admin } = world.service.double;
     for (const { name, during } of SPELLS) {
       const fromMs = random.between(0, FIRE_MS / 2);
       later(fromMs, () => {
         world.say(name);
-        admin.set(during);
+        setAll(world.service, during);
       });
       later(fromMs + random.between(MINUTE_MS, 5 * MINUTE_MS), () => {
         world.say(`no longer: ${name}`);
-        admin.set(outside({ name, during, fromMs: 0, toMs: 0 }, String(world.seed)));
+        setAll(world.service, outside({ name, during, fromMs: 0, toMs: 0 }, String(world.seed)));
       });
     }
     return undefined;
@@ -27,11 +27,11 @@ const limit: Act = {
   begin({ world, random }) {
     const requestsPerSecond = random.between(2, 10);
     world.say(`the service takes ${requestsPerSecond} requests a second`);
-    world.service.double.admin.set({ requestsPerSecond });
+    setAll(world.service, { requestsPerSecond });
     world.changeAccount((account) =>
       random.chance(0.9) ? { ...account, requestsPerSecond: requestsPerSecond / 2 } : account,
     );
-    return async () => void world.service.double.admin.set({ requestsPerSecond: null });
+    return async () => void setAll(world.service, { requestsPerSecond: null });
   },
 };
 

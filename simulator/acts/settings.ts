@@ -1,5 +1,6 @@
 import { ORDER_TYPES } from '../../src/contract/order/types.js';
-import type { Act } from './act.js';
+import type { World } from '../world.js';
+import { type Act, FIRE_MS, later, MINUTE_MS } from './act.js';
 
 /** An order that nobody pays goes first while something is in doubt; only some workers have the setting. */
 const canary: Act = {
@@ -23,4 +24,37 @@ const clocks: Act = {
   },
 };
 
-export const ofSettings = { canary, clocks };
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** From now on workers start with the orders' own key, or with that of another merchant. */
+function startWith(world: World, whose: 'own' | "another merchant's"): void {
+  world.say(`workers that start have the ${whose} key`);
+  world.isElsewhere = whose !== 'own';
+}
+
+/** For a while, workers that start have the key of another merchant at the same service. */
+const elsewhere: Act = {
+  share: 0.2,
+  begin({ world, random }) {
+    for (let left = random.between(1, 3); left > 0; left -= 1) {
+      later(random.between(0, FIRE_MS), () => {
+        startWith(world, "another merchant's");
+        later(random.between(MINUTE_MS, 10 * MINUTE_MS), () => startWith(world, 'own'));
+      });
+    }
+    const all = (whose: 'own' | "another merchant's"): void => {
+      startWith(world, whose);
+      world.restartWorkers();
+    };
+    return async () => {
+      all('own');
+      // What went there says so, and ends once its key is back, by turns.
+      for (const turn of [1, 3]) {
+        later(turn * HOUR_MS, () => all("another merchant's"));
+        later((turn + 1) * HOUR_MS, () => all('own'));
+      }
+    };
+  },
+};
+
+export const ofSettings = { canary, clocks, elsewhere };

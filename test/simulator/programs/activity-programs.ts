@@ -201,6 +201,8 @@ const pauses: Program[] = [
     await lab.waiting(handle, 2);
     const twice = [await ended(lab.pause(handle)), await ended(lab.pause(handle))];
     const again = [await ended(lab.unpause(handle)), await ended(lab.unpause(handle))];
+    // Which comes first, this attempt or its end, is chance.
+    await lab.started(handle, 2);
     await lab.complete(handle);
     return [twice, again];
   }),
