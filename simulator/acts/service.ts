@@ -35,4 +35,24 @@ const limit: Act = {
   },
 };
 
-export const ofService = { spells, limit };
+/** What the interface does not say: how lists are sorted, cut and dated, and what becomes of a used id. */
+const shapes: Act = {
+  share: 0.5,
+  begin({ world, random }) {
+    const change = {
+      duplicateMode: random.one(['a', 'b', 'c', 'c', 'c', 'd', 'e'] as const),
+      listOrder: random.one(['fixed', 'random', 'newest', 'oldest'] as const),
+      listAtMost: random.one([null, null, 5, 50]),
+      newOrdersWhilePaging: random.one([0, 0, 3]),
+      orderIdsRead: random.one([null, null, [0, 2], [-1]]),
+      dateFilterShiftHours: random.one([0, 0, 2, -3]),
+      sharedAddresses: random.chance(0.5),
+    };
+    world.say(`shapes: ${JSON.stringify(change)}`);
+    setAll(world.service, change);
+    // Whoever is not shown what he asks for waits for a person, who cannot tell either.
+    return async () => void setAll(world.service, { orderIdsRead: null });
+  },
+};
+
+export const ofService = { spells, limit, shapes };

@@ -38,6 +38,8 @@ export interface Activity {
   attemptScheduledMs: number;
   startedMs?: number;
   /** Where the attempt under way runs. */
+  /** Tells the attempt under way that its worker stops. */
+  shutDown?: () => void;
   host?: Host;
   heartbeat?: Payload[];
   /** When the attempt under way began or last sent a heartbeat. */

@@ -135,6 +135,7 @@ export class Attempts {
     activity.beatMs = activity.startedMs;
     this.#watch(activity);
     const environment = this.#environment(activity, host);
+    activity.shutDown = () => environment.cancel('WORKER_SHUTDOWN');
     const { startedMs } = activity;
     const isCurrent = () =>
       !activity.isOver && activity.attempt === attempt && activity.startedMs === startedMs && activity.host === host;

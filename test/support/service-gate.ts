@@ -82,6 +82,7 @@ export class ServiceGate {
 
   /** Connections are refused until it is opened again. */
   async shut(): Promise<void> {
+    if (settings.isSimulated) return (await import('./simulated-lab.js')).listenAt(this.url, undefined);
     this.#server?.closeAllConnections();
     await new Promise((resolve) => this.#server?.close(resolve));
   }

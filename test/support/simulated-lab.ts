@@ -11,7 +11,7 @@ import { openWorkflows, startWorker } from '../../simulator/worker.js';
 import { PaymentOrders } from '../../src/client.js';
 import type { WorkerConfig } from '../../src/config.js';
 import { DEFAULT_ACCOUNT } from '../../src/contract/names.js';
-import { NoAnswerError } from '../../src/payment-service/errors.js';
+import { NoAnswerError, NotSentError } from '../../src/payment-service/errors.js';
 import type { Transport } from '../../src/payment-service/transport.js';
 import { openAccounts } from '../../src/worker/accounts.js';
 import { type Lab, type LabOptions, requestsTo, workerConfigFor } from './lab.js';
@@ -19,24 +19,30 @@ import type { ServiceGate } from './service-gate.js';
 import { impatientWorkflowBundle, workflowBundle } from './temporal.js';
 import { keepBusy, openUngrouped } from './ungrouped.js';
 
-/** Gates of the process by their URL. */
-const gates = new Map<string, ServiceGate>();
+/** Gates of the process by their URL; undefined: shut. */
+const gates = new Map<string, ServiceGate | undefined>();
 
-/** Puts a gate in front of labs that find their service at its URL. */
-export function listenAt(url: string, gate: ServiceGate): void {
+/** Puts a gate in front of labs that find their service at its URL, or shuts it. */
+export function listenAt(url: string, gate: ServiceGate | undefined): void {
   gates.set(url, gate);
 }
 
 const receivers = new Map<string, ReturnType<typeof openService>['receive']>();
 
-/** Posts a callback to the receiver of a lab, as `fetch` does; undefined if no lab has that address. */
-export async function fetchFromLab(input: string | URL, { body }: RequestInit = {}): Promise<Response | undefined> {
+const services = new Map<string, Transport>();
+
+/** Posts to the receiver or the service of a lab, as `fetch` does; undefined if no lab has that address. */
+export async function fetchFromLab(input: string | URL, init: RequestInit = {}): Promise<Response | undefined> {
   const url = new URL(input);
-  const status = await receivers.get(url.origin)?.(url, Buffer.from(String(body ?? '')));
-  return status === undefined ? undefined : new Response(null, { status });
+  const body = Buffer.from(String(init.body ?? ''));
+  const status = await receivers.get(url.origin)?.(url, body);
+  if (status !== undefined) return new Response(null, { status });
+  const headers = Object.fromEntries(new Headers(init.headers));
+  const answer = await services.get(url.origin)?.({ url, headers, body, ...UNLIMITED } as never);
+  return answer && new Response(answer.body, { status: answer.status });
 }
 
-const SERVICE_URL = 'http://service.example';
+const UNLIMITED = { timeoutMs: 60_000, maxBytes: 2 ** 25 };
 
 const codes = new Map<number, Promise<WorkflowSandbox>>();
 
@@ -58,7 +64,7 @@ let labs = 0;
 
 /** A lab without sockets and servers, on virtual time. Throws for what only processes and a real Temporal have. */
 export async function openSimulatedLab(options: LabOptions): Promise<Lab> {
-  const { pace, callbacks = true, workers = true, serviceUrl, limits, quiet = false, groups = false } = options;
+  const { pace, callbacks = true, workers = true, limits, quiet = false, groups = false } = options;
   if (options.encryptionKeys || options.temporalAddress || limits?.auditDir)
     throw new Error('a simulated lab has no encryption, no audit record and no server of its own');
   labs += 1;
@@ -66,13 +72,13 @@ export async function openSimulatedLab(options: LabOptions): Promise<Lab> {
   const service = openService(engine, new Random(labs), { timeScale: 0.2, ...options.sandbox });
   const { world, admin } = service.double;
   const close = async () => service.double.stop();
-  const sandbox = {
-    ...sandboxOf(world, admin, { url: SERVICE_URL, adminUrl: SERVICE_URL, close }),
-    transport: service.transportOf(new Process('another program')),
-  };
+  const serviceUrl = `http://service-${labs}.example`;
+  const transport = service.transportOf(new Process('another program'));
+  services.set(serviceUrl, transport);
+  const sandbox = { ...sandboxOf(world, admin, { url: serviceUrl, adminUrl: serviceUrl, close }), transport };
   const callbackUrl = `http://127.0.0.1:${labs}`;
   receivers.set(callbackUrl, service.receive);
-  const url = (await serviceUrl?.(SERVICE_URL)) ?? SERVICE_URL;
+  const url = (await options.serviceUrl?.(serviceUrl)) ?? serviceUrl;
   const config: WorkerConfig = {
     ...workerConfigFor({ ...sandbox, url }, pace, undefined, options.account),
     ...limits,
@@ -97,8 +103,10 @@ export async function openSimulatedLab(options: LabOptions): Promise<Lab> {
       const inHand = () =>
         [...engine.runs.values()]
           .flat()
-          .some(({ attempts }) => [...attempts.open.values()].some((one) => one.host === host));
-      while (inHand()) await sleep(50);
+          .flatMap(({ attempts }) => [...attempts.open.values()])
+          .filter((one) => one.host === host);
+      for (const one of inHand()) one.shutDown?.();
+      while (inHand().length > 0) await sleep(50);
     }
   };
   if (workers) await startWorkers();
@@ -126,7 +134,9 @@ export async function openSimulatedLab(options: LabOptions): Promise<Lab> {
 const through =
   (transport: Transport): Transport =>
   async (request) => {
-    const gate = gates.get(request.url.origin);
+    const { origin } = request.url;
+    const gate = gates.get(origin);
+    if (!gate && gates.has(origin)) throw new NotSentError('ECONNREFUSED');
     if (!gate) return transport(request);
     const { pathname } = request.url;
     // What a gate answers was asked on an open connection, too.
