@@ -22,7 +22,7 @@ export const DECISION_MUTANTS: readonly Mutant[] = [
     test: { file, name: 'a payout in doubt is sent again as what was sent before' },
   },
   {
-    name: 'a refusal of a repeated create is believed without a later order',
+    name: 'D121: a refusal of a repeated create is believed without a later order',
     file: 'src/workflows/create/next-action.ts',
     find: '(!facts.refused?.needsLater || isBelieved(facts.absence, terms))',
     replacement: 'true',

@@ -13,7 +13,7 @@ export const KEY_MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    name: 'a follow-up forgets its limits',
+    name: 'D143: a follow-up forgets its limits',
     file: 'src/workflows/compensation/send-follow-up.ts',
     find: '    strictest: run.strictest,\n',
     replacement: '',
@@ -23,7 +23,7 @@ export const KEY_MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    name: 'who names the wallet of a refund approves its breach',
+    name: 'D144: who names the wallet of a refund approves its breach',
     file: 'src/workflows/order/frame.ts',
     find: ', run.input.decidedBy]',
     replacement: ']',

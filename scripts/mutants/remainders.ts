@@ -11,7 +11,7 @@ const everyOneKeeps = (combination: string): Mutant['test'] => ({
 /** Mistakes about what is left of an order. */
 export const REMAINDER_MUTANTS: readonly Mutant[] = [
   {
-    name: 'an accepted order that is not read again',
+    name: 'D129: an accepted order that is not read again',
     file: 'src/workflows/compensation/compensate.ts',
     find: 'await readBeforeEnd(run, assessment)',
     replacement: 'assessment',

@@ -1,4 +1,5 @@
 import { DECISION_MUTANTS } from './decisions.js';
+import { HOLE_MUTANTS } from './holes.js';
 import { KEY_MUTANTS } from './keys.js';
 import type { Mutant } from './mutant.js';
 import { REMAINDER_MUTANTS } from './remainders.js';
@@ -372,4 +373,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...DECISION_MUTANTS,
   ...RESTORE_MUTANTS,
   ...WORKER_MUTANTS,
+  ...HOLE_MUTANTS,
 ];

@@ -43,7 +43,7 @@ export const WORKER_MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    name: 'a start of its id replaces a stop',
+    name: 'D140: a start of its id replaces a stop',
     file: 'src/client/accounts.ts',
     find: 'if (run?.stop !== undefined) return run.stop ?? undefined;',
     replacement: 'void run;',
@@ -53,7 +53,7 @@ export const WORKER_MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    name: 'a signed stop is resumed unsigned',
+    name: 'D141: a signed stop is resumed unsigned',
     file: 'src/workflows/account-stop.ts',
     find: '...(run.stop?.keyId && { required: true }),',
     replacement: '',
