@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { TestReporter } from './scripts/test-report.js';
 import { LongestFirst } from './test/support/longest-first.js';
+import { SIMULATED_TESTS } from './test/support/simulated-tests.js';
 
 /** Tests that need a Temporal server; everything else runs without starting one. */
 const TEMPORAL_TESTS = 'test/**/*.server.test.ts';
@@ -16,19 +17,6 @@ const SANDBOX_TESTS = 'test/sandbox/**/*.test.ts';
  * `npm run nightly`. CI runs some of them.
  */
 const RELIABILITY_TESTS = ['test/reliability/**/*.test.ts', 'test/model/**/*.test.ts', 'test/**/*.long.test.ts'];
-
-/** Stories of an order's own logic that each run lives on virtual time, too: nights and some gates live them on a real server. */
-const SIMULATED_TESTS = [
-  'test/activities/reconcile/reconcile-duplicates.nightly.test.ts',
-  'test/activities/reconcile/reconcile-undecided.nightly.test.ts',
-  'test/monitoring/ended-attention.nightly.test.ts',
-  'test/reliability/unserved-cancel.test.ts',
-  'test/workflows/compensation/compensation-doubts.nightly.test.ts',
-  'test/workflows/compensation/stale-follow-up.nightly.test.ts',
-  'test/workflows/create/caps-and-balance.nightly.test.ts',
-  'test/workflows/create/late-worker.long.test.ts',
-  'test/workflows/order/unchecked-decisions.nightly.test.ts',
-];
 
 export default defineConfig({
   test: {
@@ -64,6 +52,7 @@ export default defineConfig({
         test: {
           name: 'temporal',
           include: [TEMPORAL_TESTS],
+          exclude: [...SIMULATED_TESTS],
           globalSetup: 'test/support/global-setup.ts',
         },
       },
@@ -71,7 +60,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'nightly',
-          include: [NIGHTLY_TESTS],
+          include: [NIGHTLY_TESTS, ...SIMULATED_TESTS.filter((file) => file.endsWith('.server.test.ts'))],
           globalSetup: 'test/support/global-setup.ts',
         },
       },
@@ -79,11 +68,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'simulated',
-          include: SIMULATED_TESTS,
+          include: [...SIMULATED_TESTS],
           globalSetup: 'test/support/bundle-setup.ts',
           setupFiles: 'test/support/simulated-setup.ts',
-          // The clock of a process is replaced for good.
-          isolate: true,
         },
       },
       {

@@ -62,6 +62,10 @@ export const calls = (engine: Engine) => ({
     engine.terminate(engine.openRunOf(workflowExecution ?? {}), reason || 'terminated by user via frontend');
     return {};
   },
+  deleteWorkflowExecution: ({ workflowExecution }: Of<'DeleteWorkflowExecutionRequest'>) => {
+    engine.remove(engine.runOf(workflowExecution ?? {}).workflowId);
+    return {};
+  },
   resetWorkflowExecution: (request: Of<'ResetWorkflowExecutionRequest'>) => {
     const before = engine.runOf(request.workflowExecution ?? {});
     const run = reset(engine, before, Number(request.workflowTaskFinishEventId), request.reason ?? '');

@@ -101,7 +101,11 @@ const HANDLERS: Handlers = {
   startChildWorkflowExecution(engine, run, given) {
     const { seq, workflowId, workflowType, taskQueue, input, headers, memo, searchAttributes, priority } = given;
     const about = { workflowId, workflowType: { name: workflowType }, input: { payloads: input } };
-    const initiatedEventId = run.record('EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED', about);
+    const task = run.history.findLast((event) => event.workflowTaskCompletedEventAttributes);
+    const initiatedEventId = run.record('EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED', {
+      ...about,
+      workflowTaskCompletedEventId: task?.eventId,
+    });
     const closePolicy = given.parentClosePolicy ?? ParentClosePolicy.PARENT_CLOSE_POLICY_TERMINATE;
     setTimeout(() => {
       // A child of a closed parent never starts.

@@ -143,9 +143,10 @@ export class Engine {
   /** Gives a run its first job. */
   initialize = (run: Run): void => this.tell(run, { initializeWorkflow: this.#initial(run) });
 
-  /** Forgets runs that ended before a time, as retention does. */
-  forget(endedBeforeMs: number): void {
+  /** Forgets runs that ended before a time, as retention does, of one workflow or of all. */
+  forget(endedBeforeMs: number, only?: string): void {
     for (const [workflowId, runs] of this.runs) {
+      if (only !== undefined && workflowId !== only) continue;
       const isKept = ({ closeMs = Number.POSITIVE_INFINITY }: Run) => closeMs >= endedBeforeMs;
       const kept = runs.filter(isKept);
       if (kept.length === runs.length) continue;
@@ -153,6 +154,12 @@ export class Engine {
       if (kept.length > 0) this.runs.set(workflowId, kept);
       else this.runs.delete(workflowId);
     }
+  }
+
+  /** Forgets a workflow, which ends if it is open. */
+  remove(workflowId: string): void {
+    for (const run of this.runs.get(workflowId) ?? []) if (run.isOpen) this.terminate(run, 'deleted');
+    this.forget(Number.POSITIVE_INFINITY, workflowId);
   }
 
   /** Makes a run, the newest of its workflow. */

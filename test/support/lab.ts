@@ -249,8 +249,8 @@ type Account = WorkerConfig['accounts'] extends ReadonlyMap<string, infer A> ? A
 
 let counter = 0;
 
-/** A fresh order id, telling which test made it. */
+/** A fresh order id, telling which test made it; as long as all others of this label. */
 export function newOrderId(label: string): string {
   counter += 1;
-  return `${label}-${process.pid}-${counter}`;
+  return `${label}-${process.pid}-${String(counter).padStart(4, '0')}`;
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sandboxOf } from '../../sandbox/index.js';
+import type { Front, FrontRoute } from '../../sandbox/front.js';
+import { type Sandbox, sandboxOf } from '../../sandbox/index.js';
 import type { Host } from '../../simulator/engine/activity.js';
 import { Engine } from '../../simulator/engine/engine.js';
 import type { WorkflowSandbox } from '../../simulator/engine/sandbox.js';
@@ -62,8 +63,19 @@ async function load(attentionAfterMs: number): Promise<WorkflowSandbox> {
 
 let labs = 0;
 
+/** What a lab on virtual time has besides. */
+export interface SimulatedLab extends Lab {
+  /** Another merchant's account at the same service. */
+  other: Sandbox;
+  /** A host before both accounts. */
+  front(routes: readonly FrontRoute[]): Front;
+}
+
+/** Hosts before several accounts, by their URL. */
+const fronts = new Map<string, readonly FrontRoute[]>();
+
 /** A lab without sockets and servers, on virtual time. Throws for what only processes and a real Temporal have. */
-export async function openSimulatedLab(options: LabOptions): Promise<Lab> {
+export async function openSimulatedLab(options: LabOptions): Promise<SimulatedLab> {
   const { pace, callbacks = true, workers = true, limits, quiet = false, groups = false } = options;
   if (options.encryptionKeys || options.temporalAddress || limits?.auditDir)
     throw new Error('a simulated lab has no encryption, no audit record and no server of its own');
@@ -71,11 +83,16 @@ export async function openSimulatedLab(options: LabOptions): Promise<Lab> {
   const engine = new Engine(await codeFor(options.attentionAfterMs), new Random(labs));
   const service = openService(engine, new Random(labs), { timeScale: 0.2, ...options.sandbox });
   const { world, admin } = service.double;
-  const close = async () => service.double.stop();
+  const close = async () => {
+    for (const one of service.doubles) one.stop();
+  };
   const serviceUrl = `http://service-${labs}.example`;
+  const frontUrl = `http://front-${labs}.example`;
   const transport = service.transportOf(new Process('another program'));
   services.set(serviceUrl, transport);
-  const sandbox = { ...sandboxOf(world, admin, { url: serviceUrl, adminUrl: serviceUrl, close }), transport };
+  const running = { url: serviceUrl, adminUrl: serviceUrl, close };
+  const sandbox = { ...sandboxOf(world, admin, running), transport };
+  const another = service.doubles[1] ?? service.double;
   const callbackUrl = `http://127.0.0.1:${labs}`;
   receivers.set(callbackUrl, service.receive);
   const url = (await options.serviceUrl?.(serviceUrl)) ?? serviceUrl;
@@ -123,6 +140,11 @@ export async function openSimulatedLab(options: LabOptions): Promise<Lab> {
       await stopWorkers();
       await startWorkers(change);
     },
+    other: sandboxOf(another.world, another.admin, running),
+    front(routes) {
+      fronts.set(frontUrl, routes);
+      return { url: frontUrl, close: async () => void fronts.delete(frontUrl) };
+    },
     close: async () => {
       await stopWorkers();
       await close();
@@ -135,21 +157,20 @@ const through =
   (transport: Transport): Transport =>
   async (request) => {
     const { origin } = request.url;
+    const routes = fronts.get(origin);
+    if (routes) return atFront(routes, request, transport);
     const gate = gates.get(origin);
     if (!gate && gates.has(origin)) throw new NotSentError('ECONNREFUSED');
     if (!gate) return transport(request);
     const { pathname } = request.url;
-    // What a gate answers was asked on an open connection, too.
-    let isAsked = false;
     const forward = async () => {
-      isAsked = true;
-      const { status, headers, body } = await transport(request);
+      const { status, headers, body } = await transport({ ...request, beforeSend: undefined });
       return { status, headers: headers as Record<string, string>, body: body.toString() };
     };
     const asked = async () => {
-      const answer = await gate.answer(pathname, request.body.toString(), forward);
-      if (!isAsked) await request.beforeSend?.();
-      return answer;
+      // A gate sees only what is sent.
+      await request.beforeSend?.();
+      return gate.answer(pathname, request.body.toString(), forward);
     };
     const limit = AbortSignal.timeout(request.timeoutMs);
     const isOver = new Promise<never>((_, reject) => {
@@ -160,3 +181,17 @@ const through =
     const shown = status === 200 || status === 400 || status === 404 ? Buffer.from(body) : Buffer.alloc(0);
     return { status, headers: { date: new Date().toUTCString(), ...headers }, body: shown };
   };
+
+/** As a front forwards requests, by their path and key. */
+const atFront: (
+  routes: readonly FrontRoute[],
+  request: Parameters<Transport>[0],
+  transport: Transport,
+) => ReturnType<Transport> = async (routes, request, transport) => {
+  const { url, headers } = request;
+  const onPath = routes.filter(({ path }) => url.pathname.startsWith(`${path}/`));
+  const route = onPath.find(({ apiKey }) => apiKey === headers['Api-key']);
+  if (!route) return { status: onPath.length > 0 ? 401 : 404, headers: {}, body: Buffer.from('{"status":"error"}') };
+  const there = new URL(url.pathname.slice(route.path.length), url);
+  return transport({ ...request, url: there, headers: { ...headers, 'Api-key': route.sandbox.apiKey } });
+};

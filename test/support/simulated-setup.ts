@@ -1,24 +1,27 @@
 import { vi } from 'vitest';
-import { installClock } from '../../simulator/clock.js';
+import { type Clock, installClock } from '../../simulator/clock.js';
 import { settings } from './simulated.js';
 
-/* Before a file of stories: its process is on virtual time from here on. */
+/* Before a file of stories: its process is on virtual time from its first one on. */
 
-const clock = await installClock(Date.UTC(2026, 10, 28));
-settings.isSimulated = true;
-const { fetch: fetchByHttp } = globalThis;
-globalThis.fetch = async (...given) => {
-  const { fetchFromLab } = await import('./simulated-lab.js');
-  return (await fetchFromLab(given[0] as string, given[1])) ?? fetchByHttp(...given);
-};
+if (!settings.isSimulated) {
+  const clock = await installClock(Date.UTC(2026, 10, 28));
+  settings.isSimulated = true;
+  const { fetch: fetchByHttp } = globalThis;
+  globalThis.fetch = async (...given) => {
+    const { fetchFromLab } = await import('./simulated-lab.js');
+    return (await fetchFromLab(given[0] as string, given[1])) ?? fetchByHttp(...given);
+  };
+  void goOn(clock);
+}
 
 /** Time goes on by itself, from one timer to the next, whenever nothing but time is waited for. */
-void (async () => {
+async function goOn(clock: Clock): Promise<void> {
   for (;;) {
     await clock.run(Number.POSITIVE_INFINITY, () => false);
     await new Promise<void>((resolve) => void setImmediate(resolve));
   }
-})();
+}
 
 type Options = number | { timeout?: number; interval?: number } | undefined;
 

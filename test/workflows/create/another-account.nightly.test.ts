@@ -142,7 +142,7 @@ test('a permitted re-send is worth nothing at a place that was confirmed after i
 test('an order that is parked in doubt says that it waits for its account, then asks its own question again', async () => {
   const accounts = await openTwoAccounts(1_000);
   const { other, workAt } = accounts;
-  const input = orderInput('withdraw', newOrderId('parked'), { marker: 'create=500-before' });
+  const input = orderInput('withdraw', newOrderId('doubt'), { marker: 'create=500-before' });
   const handle = await accounts.lab.orders.start('withdraw', input);
   await workAt(PLACES.first);
   await parkedFor(handle, 'This order continues by itself once');
