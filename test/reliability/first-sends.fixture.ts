@@ -10,6 +10,7 @@ import { createWorkers } from '../../src/worker/start-worker.js';
 import { orderInput } from '../support/inputs.js';
 import type { Lab, LabOptions } from '../support/lab.js';
 import { type GateRule, listOf, operationOf } from '../support/service-gate.js';
+import { settings } from '../support/simulated.js';
 import { workflowBundle } from '../support/temporal.js';
 import { decideNow } from '../workflows/compensation/parked-orders.fixture.js';
 import { say } from './paced-lab.fixture.js';
@@ -47,6 +48,11 @@ export const acceptCreates = ({ sandbox }: Lab): void => sandbox.set({ faults: {
 
 /** Starts workers beside those of the lab, as another process would; `end` ends them. */
 export async function startBeside(lab: Lab, change: Partial<WorkerConfig>): Promise<{ end(): Promise<void> }> {
+  if (settings.isSimulated) {
+    // It ends with the lab.
+    await lab.startWorkers(change);
+    return { end: async () => undefined };
+  }
   const { address, namespace } = lab.temporal;
   const connection = await NativeConnection.connect({ address });
   const config = { ...lab.config, ...change };

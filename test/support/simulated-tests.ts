@@ -18,6 +18,8 @@ export const SIMULATED_TESTS: readonly string[] = [
   'test/policy/rebuilt.server.test.ts',
   'test/reliability/first-sends-attacks.long.test.ts',
   'test/reliability/first-sends.test.ts',
+  'test/reliability/first-sends.long.test.ts',
+  'test/reliability/first-sends.test.ts',
   'test/reliability/reset-elsewhere.test.ts',
   'test/reliability/unserved-cancel.test.ts',
   'test/workflows/after-end/after-end.server.test.ts',
