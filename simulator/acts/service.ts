@@ -43,7 +43,6 @@ const shapes: Act = {
       duplicateMode: random.one(['a', 'b', 'c', 'c', 'c', 'd', 'e'] as const),
       listOrder: random.one(['fixed', 'random', 'newest', 'oldest'] as const),
       listAtMost: random.one([null, null, 5, 50]),
-      newOrdersWhilePaging: random.one([0, 0, 3]),
       orderIdsRead: random.one([null, null, [0, 2], [-1]]),
       dateFilterShiftHours: random.one([0, 0, 2, -3]),
       sharedAddresses: random.chance(0.5),
