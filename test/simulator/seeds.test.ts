@@ -27,7 +27,7 @@ test('the same seed tells the same story, to the byte', async () => {
 });
 
 test('an order that is executed twice is found, and the exit code says so', async () => {
-  const { stdout, exitCode } = await simulate('--seed', '1', '--orders', '12', '--plant');
+  const { stdout, exitCode } = await simulate('--seed', '1', '--orders', '12', '--acts', 'kills', '--plant');
   expect(stdout).toMatch(/✘ doubles: chaos-1(-\d+|\.\d+-batch-\d+) was executed 2 times/);
   expect(exitCode).toBe(1);
 });

@@ -7,11 +7,13 @@ import { expect, test } from 'vitest';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string): Promise<string> => readFile(`${root}${path}`, 'utf8');
 
-/** The arguments of each `npm test` of `.ci/run`; without any, `npm test` runs these two projects. */
+/** The arguments of each `npm test` of `.ci/run`; without any, `npm test` runs these projects. */
 async function runsOfAChange(): Promise<string[][]> {
   const script = (await read('.ci/run')).replaceAll('\\\n', ' ');
   return [...script.matchAll(/^npm test(?: -- (.*?))? 2>&1/gm)].map(([, given]) =>
-    given === undefined ? ['--project', 'unit', '--project', 'temporal'] : given.trim().split(/\s+/),
+    given === undefined
+      ? ['unit', 'simulated', 'temporal'].flatMap((name) => ['--project', name])
+      : given.trim().split(/\s+/),
   );
 }
 
