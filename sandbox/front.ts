@@ -20,6 +20,15 @@ export interface Front {
 
 const KEY_HEADER = 'api-key';
 
+/** The body of a front's own answers. */
+export const UNROUTED = '{"status":"error"}';
+
+/** The route of a request, or the status of the answer to one that has none. */
+export function routeFor(routes: readonly FrontRoute[], url: string, key: unknown): FrontRoute | 401 | 404 {
+  const onPath = routes.filter(({ path }) => url.startsWith(`${path}/`));
+  return onPath.find(({ apiKey }) => apiKey === key) ?? (onPath.length > 0 ? 401 : 404);
+}
+
 /**
  * Opens a front on a free port of 127.0.0.1. Two routes with different keys to one sandbox are one account whose key was
  * rotated. Other paths are answered 404, other keys 401. All sandboxes must have the secret that the client signs with.
@@ -31,10 +40,9 @@ export async function startFront(
 ): Promise<Front> {
   const server = createServer((incoming, outgoing) => {
     onRequest(incoming.headers);
-    const onPath = routes.filter(({ path }) => incoming.url?.startsWith(`${path}/`));
-    const route = onPath.find(({ apiKey }) => apiKey === incoming.headers[KEY_HEADER]);
-    if (route) return forward(route, incoming, outgoing);
-    outgoing.writeHead(onPath.length > 0 ? 401 : 404, { 'content-type': 'application/json' }).end('{"status":"error"}');
+    const route = routeFor(routes, incoming.url ?? '', incoming.headers[KEY_HEADER]);
+    if (typeof route !== 'number') return forward(route, incoming, outgoing);
+    outgoing.writeHead(route, { 'content-type': 'application/json' }).end(UNROUTED);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

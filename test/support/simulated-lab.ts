@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Front, FrontRoute } from '../../sandbox/front.js';
+import { type Front, type FrontRoute, routeFor, UNROUTED } from '../../sandbox/front.js';
 import { type Sandbox, sandboxOf } from '../../sandbox/index.js';
 import type { Host } from '../../simulator/engine/activity.js';
 import { Engine } from '../../simulator/engine/engine.js';
@@ -189,9 +189,8 @@ const atFront: (
   transport: Transport,
 ) => ReturnType<Transport> = async (routes, request, transport) => {
   const { url, headers } = request;
-  const onPath = routes.filter(({ path }) => url.pathname.startsWith(`${path}/`));
-  const route = onPath.find(({ apiKey }) => apiKey === headers['Api-key']);
-  if (!route) return { status: onPath.length > 0 ? 401 : 404, headers: {}, body: Buffer.from('{"status":"error"}') };
+  const route = routeFor(routes, url.pathname, headers['Api-key']);
+  if (typeof route === 'number') return { status: route, headers: {}, body: Buffer.from(UNROUTED) };
   const there = new URL(url.pathname.slice(route.path.length), url);
   return transport({ ...request, url: there, headers: { ...headers, 'Api-key': route.sandbox.apiKey } });
 };

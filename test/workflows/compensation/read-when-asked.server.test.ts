@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import {
   goesOn,
   resetTo,
@@ -40,7 +40,7 @@ test('a callback without news leaves the question and its revision', async () =>
   const { revision, attention } = await parkedFor(handle, 'are left');
   const before = readings(orderId);
   expect(await lab.sandbox.sendCallback(atService(lab, orderId).order.order_uuid)).toBe(200);
-  await expect.poll(() => readings(orderId), { timeout: 20_000 }).toBe(before + 1);
+  await vi.waitFor(() => expect(readings(orderId)).toBe(before + 1), 20_000);
   await sleep(500);
   expect(await handle.state()).toMatchObject({ phase: 'parked', revision, attention });
   await decideNow(handle, 'finish');

@@ -130,8 +130,8 @@ describe.concurrent('a first create refused with 400', () => {
     await createElsewhere(input, { amount: '99' });
     const { attention } = await parkedFor(handle, 'differs in amount');
     expect(attention?.allowed).toEqual(['adopt', 'close-absent']);
-    // The probe, and at most a reading with the page that shows the end of the list.
-    expect(lists(handle.orderId)).toBeLessThanOrEqual(3);
+    // The probe, and a reading, with the page that shows the end of the list if the other order was there by then.
+    expect([2, 3]).toContain(lists(handle.orderId));
     await decideNow(handle, 'close-absent');
     await expect(handle.result()).rejects.toMatchObject({ name: 'UnresolvedError', subject: 'order', closed: true });
     expect(serviceView(lab, handle.orderId)).toMatchObject({ creates: 2, executed: 1 });
