@@ -7,8 +7,11 @@ import { outputOf, runLong, stdoutOf } from './run.js';
 import { downloadThroughSdk, findSdkDownload } from './sdk-download.js';
 
 /** The server that everything here is developed and tested with, and the release of the tool that brings it. */
-export const SERVER_VERSION = '1.32.0';
+const NEWEST = '1.32.0';
 const CLI_RELEASE = 'v1.9.1';
+
+/** Version of the server that is started. TEMPORAL_SERVER=floor: the oldest that is accepted. */
+export const wantedServer = (): string => (process.env.TEMPORAL_SERVER === 'floor' ? FLOOR : NEWEST);
 
 /**
  * A tool that Go can build: newer releases lack a part of their sources. It is built with the server above, for which
@@ -16,7 +19,7 @@ const CLI_RELEASE = 'v1.9.1';
  */
 const CLI_MODULE = 'github.com/temporalio/cli';
 const CLI_VERSION = 'v1.5.1';
-const CHANGES: { file: string; find: RegExp; replacement: string }[] = [
+const CHANGES: { file: string; find: RegExp; replacement: string; onFloor?: true }[] = [
   {
     file: 'temporalcli/devserver/server.go',
     find: /\t"go\.temporal\.io\/server\/components\/callbacks"\n/,
@@ -27,8 +30,18 @@ const CHANGES: { file: string; find: RegExp; replacement: string }[] = [
     find: /\tdynConf\[callbacks\.AllowedAddresses\.Key\(\)\] = [\s\S]*?\n\t\}\n/,
     replacement: '',
   },
-  { file: 'temporalcli/devserver/server.go', find: /dynamicconfig\.Key\(k\)/, replacement: 'dynamicconfig.MakeKey(k)' },
-  { file: 'temporalcli/commands.worker.go', find: /info\.GetProcessKey\(\)/, replacement: 'info.GetProcessId()' },
+  {
+    file: 'temporalcli/devserver/server.go',
+    find: /dynamicconfig\.Key\(k\)/,
+    replacement: 'dynamicconfig.MakeKey(k)',
+    onFloor: true,
+  },
+  {
+    file: 'temporalcli/commands.worker.go',
+    find: /info\.GetProcessKey\(\)/,
+    replacement: 'info.GetProcessId()',
+    onFloor: true,
+  },
 ];
 
 /**
@@ -36,18 +49,22 @@ const CHANGES: { file: string; find: RegExp; replacement: string }[] = [
  * download, or one built with Go (minutes, once). Throws one error that says what to do when none can be had.
  */
 export async function findTemporalCli(log: Log): Promise<string> {
+  const wanted = wantedServer();
   const onPath = await serverVersion('temporal');
-  if (onPath !== undefined && !isBelow(onPath, FLOOR)) return 'temporal';
+  const fits = (version: string) => (wanted === FLOOR ? version === FLOOR : !isBelow(version, FLOOR));
+  if (onPath !== undefined && fits(onPath)) return 'temporal';
   if (onPath !== undefined) {
     log(`temporal on PATH brings server ${onPath}, ${FLOOR} is needed: using another one`);
   }
-  const built = join(cacheFolder(), `temporal-cli-${CLI_VERSION}-server-${SERVER_VERSION}`);
+  const built = join(cacheFolder(), `temporal-cli-${CLI_VERSION}-server-${wanted}`);
   const builtCli = join(built, 'temporal');
-  const cached = findSdkDownload('cli', CLI_RELEASE) ?? (existsSync(builtCli) ? builtCli : undefined);
+  // No release of the tool is known that brings the floor.
+  const release = wanted === NEWEST ? CLI_RELEASE : undefined;
+  const cached = (release && findSdkDownload('cli', release)) ?? (existsSync(builtCli) ? builtCli : undefined);
   if (cached !== undefined) return cached;
-  const downloaded = await downloadThroughSdk('cli', log, CLI_RELEASE);
+  const downloaded = release && (await downloadThroughSdk('cli', log, release));
   if (downloaded !== undefined) return downloaded;
-  await buildWithGo(built, log);
+  await buildWithGo(built, wanted, log);
   return builtCli;
 }
 
@@ -60,7 +77,7 @@ async function serverVersion(cli: string): Promise<string | undefined> {
   return parseServerVersion((await outputOf(cli, ['--version'])) ?? '');
 }
 
-async function buildWithGo(target: string, log: Log): Promise<void> {
+async function buildWithGo(target: string, version: string, log: Log): Promise<void> {
   if ((await outputOf('go', ['version'])) === undefined) {
     throw new Error(
       `No Temporal server can be started: there is no \`temporal\` on PATH (server ${FLOOR} or newer), it cannot be downloaded ` +
@@ -69,15 +86,18 @@ async function buildWithGo(target: string, log: Log): Promise<void> {
     );
   }
   await installOnce(target, log, async (folder) => {
-    log(`Building the Temporal server with Go, because no ready-made one can be had here: 5 to 10 minutes, once`);
+    log(
+      `Building the Temporal server ${version} with Go, because no ready-made one can be had here: 5 to 10 minutes, once`,
+    );
     const source = join(folder, 'source');
     await copySource(source);
-    for (const { file, find, replacement } of CHANGES) {
+    for (const { file, find, replacement, onFloor } of CHANGES) {
+      if (version === FLOOR && !onFloor) continue;
       const text = await readFile(join(source, file), 'utf8');
       if (!find.test(text)) throw new Error(`${CLI_MODULE}@${CLI_VERSION} has no ${find} in ${file}`);
       await writeFile(join(source, file), text.replace(find, replacement));
     }
-    await stdoutOf('go', ['mod', 'edit', `-require=go.temporal.io/server@v${SERVER_VERSION}`, join(source, 'go.mod')]);
+    await stdoutOf('go', ['mod', 'edit', `-require=go.temporal.io/server@v${version}`, join(source, 'go.mod')]);
     const build = ['build', '-C', source, '-mod=mod', '-o', join(folder, 'temporal'), './cmd/temporal'];
     await runLong('Building the Temporal server', log, 'go', build);
     await rm(source, { recursive: true });

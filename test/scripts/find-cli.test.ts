@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { findTemporalCli, parseServerVersion } from '../../scripts/temporal/find-cli.js';
 import { findTimeSkippingServer } from '../../scripts/temporal/time-skipping.js';
+import { FLOOR } from '../../src/preflight/advisories.js';
 
 /** A machine of its own: nothing on PATH (so no download either), an empty cache. */
 let machine: string;
 let lines: string[];
 const log = (line: string): void => void lines.push(line);
-const builtCli = (): string => join(machine, 'payment-orders', 'temporal-cli-v1.5.1-server-1.32.0', 'temporal');
+const builtCli = (server = '1.32.0'): string =>
+  join(machine, 'payment-orders', `temporal-cli-v1.5.1-server-${server}`, 'temporal');
 
 beforeEach(async () => {
   machine = await mkdtemp(join(tmpdir(), 'payment-orders-test-'));
@@ -71,6 +73,17 @@ test('without a download the tool is built with Go, once for two that ask at the
   );
   expect(lines.join('\n')).toMatch(/Building .*5 to 10 minutes/);
   expect(await readdir(join(machine, 'payment-orders'))).toEqual(['temporal-cli-v1.5.1-server-1.32.0']);
+});
+
+test('the floor is built with its own changes, whatever newer one is on PATH', async () => {
+  vi.stubEnv('TEMPORAL_SERVER', 'floor');
+  await command('temporal', 'echo "temporal version 1.9.1 (Server 1.32.0, UI 2.42.1)"');
+  await command('go', workingGo);
+  expect(await findTemporalCli(log)).toBe(builtCli(FLOOR));
+  expect(await readFile(join(machine, 'go.calls'), 'utf8')).toContain(`go.temporal.io/server@v${FLOOR} `);
+  const built = await readFile(builtCli(FLOOR), 'utf8');
+  expect(built).toContain('callbacks.AllowedAddresses');
+  expect(built).toContain('dynamicconfig.MakeKey(k)info.GetProcessId()');
 });
 
 test('a build that fails shows its output and leaves nothing half', async () => {
