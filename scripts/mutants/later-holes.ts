@@ -162,4 +162,14 @@ export const LATER_HOLE_MUTANTS: readonly Mutant[] = [
       name: 'what a person accepted after paying the rest by hand is not paid by the same start in a Temporal that was lost',
     },
   },
+  {
+    name: 'receivers that take nothing fill the CPU of Temporal with their repeats',
+    file: 'src/worker/delivery-slots.ts',
+    find: 'failures >= DELIVERIES_AT_ONCE',
+    replacement: 'failures < 0',
+    test: {
+      file: 'test/worker/delivery-slots.server.test.ts',
+      name: 'a receiver that takes nothing is tried by one event in 15 s, a person first, and gets all at once when it is back',
+    },
+  },
 ];

@@ -5,6 +5,7 @@ import type { ProtoFailure, SerializationContext } from '@temporalio/common';
 import { type DeliverEventInput, type EventsInput, GONE } from '../contract/events.js';
 import {
   ACCOUNT_FORMAT,
+  BRAKE_PRIORITY,
   DEFAULT_ACCOUNT,
   DELIVER_EVENTS_WORKFLOW,
   deliveryWorkflowId,
@@ -87,7 +88,8 @@ async function refusedEvents(client: Client, workflowId: string): Promise<Refuse
     pending.filter(isRefused).map(async (one) => ({
       receiver: receiverOf(one.activityOptions?.taskQueue?.name),
       attempts: one.attempt ?? 0,
-      failure: (await failureOfPending(client, workflowId, one)) ?? 'no worker with this receiver has taken it',
+      failure:
+        (await failureOfPending(client, workflowId, one)) ?? 'other events wait for the receiver, or no worker has it',
     })),
   );
 }
@@ -176,6 +178,7 @@ export async function testReceiver(
       taskQueue: ORDERS_TASK_QUEUE,
       args: [input],
       workflowExecutionTimeout: 2 * TEST_WITHIN_MS,
+      priority: { priorityKey: BRAKE_PRIORITY },
     }),
   );
   const delivered = handle.result().then(() => true);

@@ -84,6 +84,8 @@ export interface DeliverEventInput {
   byPerson?: true;
 }
 
+/** Failure type of a delivery that is tried again. */
+export const NOT_DELIVERED = 'NotDelivered';
 /** Failure type of a delivery to a receiver that wants no more events (HTTP 410). */
 export const RECEIVER_GONE = 'ReceiverGone';
 /** Answer of such a receiver, in words. */

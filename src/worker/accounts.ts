@@ -74,7 +74,7 @@ const idlePolls = (accounts: number): number =>
   Math.max(1, Math.min(Math.floor(IDLE_POLLS.process / (2 * accounts)), IDLE_POLLS.queue));
 
 /** The minimum is also the initial number: the server only reduces what it has increased. */
-const pollers = (idle: number) =>
+export const pollers = (idle: number) =>
   ({ type: 'autoscaling', minimum: idle, initial: idle, maximum: QUEUE_POLLERS }) as const;
 
 /** Constant number of polls for workflow tasks. */
@@ -107,13 +107,3 @@ export const lookupsCapacity = (accounts: number) =>
 /** Returns the options of its create queue. */
 export const createsCapacity = (accounts: number) =>
   ({ activityTaskPollerBehavior: pollers(idlePolls(accounts)) }) satisfies Partial<WorkerOptions>;
-
-/** Maximum deliveries to one receiver at a time. */
-const DELIVERIES_AT_ONCE = 10;
-
-/** Returns the options of a receiver's queue. */
-export const deliveriesCapacity = () =>
-  ({
-    maxConcurrentActivityTaskExecutions: DELIVERIES_AT_ONCE,
-    activityTaskPollerBehavior: pollers(1),
-  }) satisfies Partial<WorkerOptions>;

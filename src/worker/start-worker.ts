@@ -31,15 +31,9 @@ import {
   temporalTarget,
   warnOfPlainPayloads,
 } from '../temporal.js';
-import {
-  createSlots,
-  createsCapacity,
-  deliveriesCapacity,
-  lookupsCapacity,
-  openAccounts,
-  ordersCapacity,
-} from './accounts.js';
+import { createSlots, createsCapacity, lookupsCapacity, openAccounts, ordersCapacity, pollers } from './accounts.js';
 import { activitiesOf, type Live } from './activities.js';
+import { deliverySlots } from './delivery-slots.js';
 import { Failovers } from './failovers.js';
 import { newIdentity, watchWorkers } from './limit-shares.js';
 import { createMonitor } from './monitor.js';
@@ -159,7 +153,11 @@ export async function createWorkers(
     ];
   });
   const perReceiver = [...(config.receivers?.keys() ?? [])].map((name) => {
-    return { ...common, taskQueue: eventsTaskQueue(name), activities, ...deliveriesCapacity() };
+    const { tuner, intercept } = deliverySlots();
+    return {
+      ...{ ...common, taskQueue: eventsTaskQueue(name), activities, tuner, activityTaskPollerBehavior: pollers(1) },
+      interceptors: { activity: [...common.interceptors.activity, intercept] },
+    };
   });
   return Promise.all([
     // Batches and reconciliations heartbeat here and must notice a pause quickly.

@@ -20,7 +20,13 @@ import {
   RECEIVER_GONE,
   wants,
 } from '../contract/events.js';
-import { EVENTS_SIGNAL, parseGoneReceiverWorkflowId, SEND_EVENTS_SIGNAL, searchAttribute } from '../contract/names.js';
+import {
+  BRAKE_PRIORITY,
+  EVENTS_SIGNAL,
+  parseGoneReceiverWorkflowId,
+  SEND_EVENTS_SIGNAL,
+  searchAttribute,
+} from '../contract/names.js';
 import { delivering, failureOf } from './activity-calls.js';
 import { attentionAttributes, show } from './show.js';
 
@@ -156,13 +162,16 @@ async function send(chain: Chain, event: OutgoingEvent, limit: '1h' | '71h') {
   const { receiver, byPerson } = chain;
   const input = { receiver, event, ...(byPerson && { byPerson }) };
   try {
-    await proxyActivities<Activities>(delivering(receiver, event.type, limit)).deliverEvent(input);
+    // It does not wait for events that the receiver refuses.
+    const first = byPerson && { priority: { priorityKey: BRAKE_PRIORITY } };
+    const options = { ...delivering(receiver, event.type, limit), ...first };
+    await proxyActivities<Activities>(options).deliverEvent(input);
     return undefined;
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
     const failure = failureOf(error);
     chain.isGone = failure?.type === RECEIVER_GONE;
-    chain.why = failure?.message ?? 'no worker with this receiver has sent it';
+    chain.why = failure?.message ?? 'other events wait for the receiver, or no worker has it';
     return { isFinal: failure?.nonRetryable === true, heldMs: Number(failure?.nextRetryDelay ?? 0) };
   }
 }

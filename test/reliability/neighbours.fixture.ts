@@ -34,7 +34,7 @@ export interface Attack {
 }
 
 const MIB = 2 ** 20;
-const RECEIVERS = 8;
+const RECEIVERS = 32;
 
 /**
  * Code for a process. Once `pipe` is there, a silent `server` is asked for names below .example,
@@ -209,7 +209,7 @@ const reads = ({ sandbox }: BatchLab): Attack => ({
 
 /** Attacks by what their neighbour does. */
 export const ATTACKS: readonly (readonly [string, (lab: BatchLab) => Attack | Promise<Attack>])[] = [
-  ['silent name servers of 8 receivers', silentNames],
+  ['silent name servers of 32 receivers', silentNames],
   ['20 pages at once of 30 MB of rows', largePages],
   ['unfinished parts of uploads', unfinishedParts],
   ['50 starts a second that wait for 60 s', waits],

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import { eventHeaders, eventKeyOf } from '../../contract/event-signature.js';
-import { type DeliverEventInput, GONE, RECEIVER_GONE } from '../../contract/events.js';
+import { type DeliverEventInput, GONE, NOT_DELIVERED, RECEIVER_GONE } from '../../contract/events.js';
 import { outgoingEvent } from '../../shapes/event-schemas.js';
 import type { ActivityDeps } from '../deps.js';
 import { validInput } from '../failures.js';
@@ -55,6 +55,6 @@ function heldMs(header = ''): number | undefined {
 
 const failed = (why: string, nextRetryDelay?: number): ApplicationFailure =>
   ApplicationFailure.create({
-    ...{ type: 'NotDelivered', message: `not delivered: ${why}` },
+    ...{ type: NOT_DELIVERED, message: `not delivered: ${why}` },
     ...(nextRetryDelay !== undefined && { nextRetryDelay }),
   });
