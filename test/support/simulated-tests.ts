@@ -23,6 +23,7 @@ export const SIMULATED_TESTS: readonly string[] = [
   'test/reliability/unserved-cancel.test.ts',
   'test/workflows/after-end/after-end.server.test.ts',
   'test/workflows/ask/answer-shapes.server.test.ts',
+  'test/workflows/batch/payroll.server.test.ts',
   'test/workflows/compensation/callback-while-asked.server.test.ts',
   'test/workflows/compensation/compensation-cancelled.server.test.ts',
   'test/workflows/compensation/compensation-decisions.server.test.ts',

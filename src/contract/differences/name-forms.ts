@@ -36,15 +36,17 @@ const written = (shown: string): string =>
 
 function formsOf(letter: string): string[] {
   const base = bare(letter);
-  return [base, base + LOST, ...(FORMS.get(letter) ?? []), ...(FORMS.get(base) ?? [])];
+  // Converters without `?` leave a letter out. In other scripts little would be left to compare.
+  const none = /\p{Script=Latin}/u.test(letter) ? [''] : [];
+  return [base, base + LOST, ...none, ...(FORMS.get(letter) ?? []), ...(FORMS.get(base) ?? [])];
 }
 
 /** Minimum length of a name that was cut at its end. */
 const MIN_CUT_LENGTH = 8;
 
 /**
- * Returns true if a service may show this name so: without accents, transliterated, cut, or with
- * `?` for letters outside of ASCII.
+ * Returns true if a service may show this name so: without accents, transliterated, cut, or
+ * with `?` or nothing for letters outside of ASCII.
  */
 export function isFormOfName(asked: string, shown: string): boolean {
   const text = written(shown);
@@ -52,8 +54,8 @@ export function isFormOfName(asked: string, shown: string): boolean {
   /** Places of the shown text up to which the name was found so far. */
   let ends = new Set([0]);
   let isCut = false;
-  for (const letter of lower(asked.normalize('NFC'))) {
-    const isAscii = letter < '\x80';
+  for (const one of asked.normalize('NFC')) {
+    const [letter, isAscii] = [lower(one), one < '\x80'];
     const forms = isAscii ? [bare(letter)] : formsOf(letter);
     const found = [...ends].flatMap((end) => {
       const rest = text.slice(end);
