@@ -148,4 +148,4 @@ export function upsert(fields: Fields, given: Fields): void {
 const isEmpty = ({ data, metadata }: Payload): boolean =>
   !data?.length ||
   Buffer.from(metadata?.encoding ?? []).toString() === 'binary/null' ||
-  Buffer.from(data).toString() === '[]';
+  ['[]', 'null'].includes(Buffer.from(data).toString());

@@ -51,6 +51,8 @@ export const SIMULATED_TESTS: readonly string[] = [
   'test/workflows/create/goes-first.server.test.ts',
   'test/workflows/create/id-forms.server.test.ts',
   'test/workflows/create/late-worker.long.test.ts',
+  'test/workflows/create/many-doubts.server.test.ts',
+  'test/workflows/create/moving-balance.server.test.ts',
   'test/workflows/create/null-inputs.server.test.ts',
   'test/workflows/create/place-forgotten.nightly.test.ts',
   'test/workflows/create/place-forgotten.server.test.ts',
