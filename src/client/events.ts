@@ -143,17 +143,35 @@ function unlessGone(error: unknown): undefined {
   if (!(error instanceof WorkflowNotFoundError)) throw error;
 }
 
-/** Sends the undelivered events of a delivery again. */
-export async function sendUndelivered(client: Client, id: string): Promise<void> {
-  if (!id.startsWith(deliveryWorkflowId(''))) {
-    throw new InvalidInputError([{ field: 'id', reason: 'must be an id of `event list`' }]);
+/**
+ * Sends undelivered events again: those of a delivery, or all that wait for a receiver. Resolves
+ * to the ids of their deliveries, oldest first.
+ */
+export async function sendUndelivered(client: Client, what: string): Promise<string[]> {
+  const isReceiver = RECEIVER_FORMAT.test(what);
+  if (!isReceiver && !what.startsWith(deliveryWorkflowId(''))) {
+    throw new InvalidInputError([{ field: 'id', reason: 'must be a receiver or an id of `event list`' }]);
   }
-  try {
-    await callTemporal(client, () => client.workflow.getHandle(id).signal(SEND_EVENTS_SIGNAL));
-  } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
-    throw new InvalidInputError([{ field: 'id', reason: 'no open delivery has it: its events were delivered' }]);
+  const ids = isReceiver ? await waitingFor(client, what) : [what];
+  const sent: string[] = [];
+  for (const id of ids) {
+    const signal = () => client.workflow.getHandle(id).signal(SEND_EVENTS_SIGNAL);
+    const isOpen = await callTemporal(client, signal).then(() => true, unlessGone);
+    if (isOpen) sent.push(id);
   }
+  if (sent.length > 0) return sent;
+  throw new InvalidInputError([{ field: 'id', reason: 'no open delivery has it: its events were delivered' }]);
+}
+
+/** Returns the deliveries for a receiver, oldest first, and those that do not show theirs. */
+async function waitingFor(client: Client, receiver: string): Promise<string[]> {
+  const listed = await listUndelivered(client);
+  const isMeant = ({ refused }: UndeliveredEvents) =>
+    refused.length === 0 || refused.some((one) => one.receiver === receiver);
+  return listed
+    .filter(isMeant)
+    .map(({ id }) => id)
+    .reverse();
 }
 
 const TEST_WITHIN_MS = 25_000;

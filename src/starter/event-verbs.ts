@@ -26,10 +26,10 @@ export function addEventVerbs(program: Command, { stdout, stderr }: StarterIo, v
     const text = [listText(ended.orders, stdout.columns), `cursor: ${ended.cursor}`].join('\n');
     return { exitCode: EXIT.done, json: ended, text };
   });
-  const send = event.command('send').description('send undelivered events again').argument('<id>', 'of `event list`');
-  verbs.addLocal(send, async (connect, id: string) => {
-    await sendUndelivered((await connect()).client, id);
-    return { exitCode: EXIT.done, json: { id, sent: true }, text: `${id} is sent again` };
+  const send = event.command('send').description('send undelivered events again, oldest first');
+  verbs.addLocal(send.argument('<what>', 'receiver or id of `event list`'), async (connect, what: string) => {
+    const ids = await sendUndelivered((await connect()).client, what);
+    return { exitCode: EXIT.done, json: { ids, sent: true }, text: `sent again: ${ids.join(' ')}` };
   });
   const test = event.command('test').description('send a receiver an event of the kind `test`');
   verbs.add(test.argument('<receiver>', 'its name'), async (connect, receiver: string, { account }: CommonOptions) => {

@@ -99,8 +99,10 @@ test('410 ends a receiver until a person sends: no other order asks it again, an
   await expect.poll(asks, { timeout: 60_000 }).toMatchObject([{ id: other, since: expect.any(String), refused }]);
   expect([sent('over'), sent('beside')]).toEqual([['run.1'], []]);
   gone.answer = status(204);
-  expect(await starter('send', id)).toMatchObject({ code: 0 });
-  await expect.poll(() => [...new Set(sent('over'))], { timeout: 60_000 }).toEqual(['run.1', 'run.2', 'run.3']);
+  // One word for all that it held.
+  expect(await starter('send', 'gone')).toEqual({ code: 0, json: { ids: [id, own, other], sent: true } });
+  for (const held of ['over', 'beside'])
+    await expect.poll(() => [...new Set(sent(held))], { timeout: 60_000 }).toEqual(['run.1', 'run.2', 'run.3']);
   // Then new orders are delivered, too.
   await expect.poll(listed, { timeout: 60_000 }).not.toHaveProperty([own]);
   await startDelivery('gone', 'later');
@@ -132,9 +134,9 @@ test('event list shows what was not delivered, and event send sends it again', a
     return events?.filter((event) => event.activityTaskFailedEventAttributes).length;
   };
   expect(await failures()).toBe(1);
-  expect(await starter('send', id)).toEqual({ code: 0, json: { id, sent: true } });
+  expect(await starter('send', id)).toEqual({ code: 0, json: { ids: [id], sent: true } });
   await vi.waitFor(async () => expect(await failures()).toBe(2), 60_000);
-  expect(await starter('send', 'order:default:o-1')).toMatchObject({ code: 2 });
+  for (const none of ['order:default:o-1', 'nobody']) expect(await starter('send', none)).toMatchObject({ code: 2 });
   expect(await starter('send', deliveryWorkflowId('order:default:gone'))).toMatchObject({ code: 2 });
 });
 
