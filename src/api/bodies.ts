@@ -22,7 +22,7 @@ const state = orderState.extend({
 /** Answer to a start whose order exists. */
 export const startedOrder = z.object({ ...about, attached: z.boolean(), order: shownOrder });
 
-const listedAttention = z.object({ code: z.enum(ATTENTION_CODES), since: time, amount: z.string().optional() });
+const listedAttention = z.object({ code: z.enum(ATTENTION_CODES), since: time, moves: z.string().optional() });
 
 /** An order as Temporal lists it. */
 export const listedOrder = z.object({

@@ -23,12 +23,12 @@ export interface DecideAllInput {
   reason: string;
 }
 
-/** Order that the decision fits. `amount`: money moved, such as `12.50 usd`. */
+/** Order that the decision fits. `moves`: money, such as `12.50 usd`. */
 export interface DecidableOrder extends Pick<OrderState, 'warnings'> {
   orderId: string;
   workflowId: string;
   since: Date;
-  amount?: string;
+  moves?: string;
   decision: Decision;
 }
 
@@ -96,9 +96,9 @@ async function plan(
       return;
     }
     does.add(choice.does);
-    const amount = choice.amount ? `${choice.amount} ${choice.currency}` : attention?.amount;
+    const moves = choice.amount ? `${choice.amount} ${choice.currency}` : attention?.moves;
     const { warnings } = choice;
-    const shown = { ...(amount && { amount }), ...(warnings && { warnings }) };
+    const shown = { ...(moves && { moves }), ...(warnings && { warnings }) };
     const decision = { ...choice.decision, by, reason };
     orders.push({ orderId, workflowId, since: sinceOf(entry), ...shown, decision });
   });
@@ -178,8 +178,8 @@ async function choiceOf(
 const SHOWN = /(\d+(?:\.\d+)?) ([A-Za-z0-9_]+)/;
 
 function amountsOf(orders: readonly DecidableOrder[]): Pick<DecideAllPlan, 'amounts' | 'withoutAmount'> {
-  const shown = orders.flatMap(({ amount = '' }) => {
-    const [, value, currency] = SHOWN.exec(amount) ?? [];
+  const shown = orders.flatMap(({ moves = '' }) => {
+    const [, value, currency] = SHOWN.exec(moves) ?? [];
     return value && currency ? [{ value: decimal(value), currency }] : [];
   });
   const currencies = [...new Set(shown.map(({ currency }) => currency))].sort();

@@ -119,19 +119,19 @@ export function orderQuery(
 /** A run of a list, or described. */
 type RunInfo = Omit<WorkflowExecutionInfo, 'raw'>;
 
-/** Reason code of an attention, since when, and the amount (`12.50 usd`) if known. */
+/** Reason code of an attention, since when, and what moves (`12.50 usd`) if known. */
 export interface ListedAttention {
   code: AttentionCode;
   since: Date;
-  amount?: string;
+  moves?: string;
 }
 
 /** Returns the attention that a list shows; undefined if there is none. */
 function attentionIn({ typedSearchAttributes: attributes }: RunInfo): ListedAttention | undefined {
   const code = ATTENTION_CODES.find((one) => one === attributes.get(searchAttribute.attentionReason));
   const since = attributes.get(searchAttribute.attentionSince);
-  const amount = attributes.get(searchAttribute.amount);
-  return code && since && { code, since, ...(amount !== undefined && { amount }) };
+  const moves = attributes.get(searchAttribute.amount);
+  return code && since && { code, since, ...(moves !== undefined && { moves }) };
 }
 
 /** Returns the attention of the look-ups after a workflow's end, until a person closes it. */

@@ -39,7 +39,7 @@ export const EVENT_TEXTS = [
   /** Type of the failure. */
   'failure',
   /** Code of what a person should look at. */
-  'reason',
+  'code',
   'compensation',
   'batch_id',
   'reference',

@@ -85,7 +85,7 @@ const callerMarks = { reference: optionSchemas.reference, metadata: optionSchema
 /** Payment that a person decides on. Texts are masked, and unsafe ones are absent. */
 const payment = z.object({
   /** Such as `12.50 usd`, or `100 usd → btc`. */
-  amount: z.string().optional(),
+  moves: z.string().optional(),
   /** Last characters of the wallets, and the network: `****1111 (card)`. */
   payee: z.string().optional(),
   /** Remainder that a decision moves, such as `5 usd`. */

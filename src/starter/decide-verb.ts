@@ -102,10 +102,10 @@ const left = (all: readonly NotDecided[]): string[] => all.map(({ orderId, why }
 function planText(plan: DecideAllPlan, input: DecideAllInput, columns?: number): string {
   const { action, code } = input;
   const { account, orders, does, amounts, withoutAmount, more, digest } = plan;
-  const rows = orders.map(({ since, orderId, workflowId, amount = '' }) => [
+  const rows = orders.map(({ since, orderId, workflowId, moves = '' }) => [
     `${since.toISOString().slice(0, 19)}Z`,
     `${orderId}${parseReceivedWorkflowId(workflowId) ? ' (received)' : ''}`,
-    amount,
+    moves,
   ]);
   if (orders.length + plan.left.length === 0) return `no order of account ${account} asks for ${code}`;
   const isResend = action === 'resend' && code === 'uncertain-create';

@@ -50,7 +50,7 @@ const markRows = ({ reference, metadata = {} }: CallerMarks): Row[] => [
 ];
 
 const paymentRows = ({ payment = {} }: OrderState): Row[] => [
-  ['payment', payment.amount],
+  ['payment', payment.moves],
   ['to', payment.payee],
   ['left', payment.left],
   ['description', payment.description],
@@ -147,7 +147,7 @@ export function listText(orders: readonly OrderListEntry[], columns?: number): s
     [order.received ? 'received' : order.type, order.afterEnd && 'after the end'].filter(Boolean).join(' '),
     order.status ?? '',
     order.needsAttention ? (order.attention?.code ?? 'attention') : '',
-    order.attention?.amount ?? '',
+    order.attention?.moves ?? '',
     order.attention?.since.toISOString() ?? '',
     [...new Set([order.currencyFrom, order.currencyTo])].join(' → '),
     order.startedAt.toISOString(),

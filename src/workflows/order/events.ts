@@ -19,8 +19,8 @@ export function emitAttention(run: OrderRun): void {
   if (before === code) return;
   outbox.shown = code;
   if (code === 'changed-after-end') emit(run, 'order.changed_after_end');
-  else if (code) emit(run, 'order.needs_attention', { reason: code });
-  else emit(run, 'order.attention_over', { reason: before });
+  else if (code) emit(run, 'order.needs_attention', { code });
+  else emit(run, 'order.attention_over', { code: before });
 }
 
 /** Order ids, also of follow-ups. */

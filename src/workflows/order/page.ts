@@ -68,10 +68,10 @@ const noted = ({ notes }: OrderRun): string[] => (notes ? [`**Warnings**: ${note
 
 const isAdoption = ({ decision }: DecisionChoice): boolean => decision.action === 'adopt';
 
-function paymentShown({ amount, payee, left, description, reference, batchId, startedBy }: Payment): string[] {
+function paymentShown({ moves, payee, left, description, reference, batchId, startedBy }: Payment): string[] {
   const more = Object.entries({ left, description, reference, batch: batchId, 'started by': startedBy });
   const shown = [
-    ...(amount ? [`${literal(amount)}${payee ? ` to ${literal(payee)}` : ''}`] : []),
+    ...(moves ? [`${literal(moves)}${payee ? ` to ${literal(payee)}` : ''}`] : []),
     ...more.flatMap(([name, text]) => (text === undefined ? [] : [`${name} ${literal(text)}`])),
   ];
   return shown.length === 0 ? [] : [`**Payment**: ${shown.join(' · ')}`];

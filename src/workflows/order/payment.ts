@@ -23,7 +23,7 @@ export function paymentOf(run: Shown): Payment {
   const moved = typeof request === 'object' && request !== null ? whatMoves(type, request) : undefined;
   const left = parked.offers.map(({ amount, currency }) => `${toAmount(amount)} ${currency}`);
   const fields: { [Name in keyof Payment]: Payment[Name] | undefined } = {
-    amount: isShownAmount(moved) ? moved : undefined,
+    moves: isShownAmount(moved) ? moved : undefined,
     payee: payeeOf(run),
     left: left.length > 0 ? [...new Set(left)].join(' or ') : undefined,
     description: descriptionOf(Object(request)),

@@ -156,7 +156,7 @@ describe('a payout', () => {
       30_000,
     );
     const [, asked] = of(shop, orderId);
-    expect(asked).toMatchObject({ type: 'order.needs_attention', data: { reason: 'unknown-status' } });
+    expect(asked).toMatchObject({ type: 'order.needs_attention', data: { code: 'unknown-status' } });
     expect(of(shop, orderId).map(({ data }) => data.sequence)).toEqual([1, 2, 3, 4, 5]);
   });
 });
