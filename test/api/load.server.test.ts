@@ -39,7 +39,10 @@ test('one caller has at most 100 requests under way, and others and probes are a
   const sockets = Array.from({ length: 750 }, () => connect(Number(new URL(api.url).port), '127.0.0.1'));
   for (const socket of sockets) socket.on('error', () => undefined).write('GET /healthz HTTP/1.1\r\n');
   const answers = await Promise.all(waiting);
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+  const statuses = answers.map(({ status }) => status);
+  expect(statuses).toContain(202);
+  // A create that nobody answers is looked up after half a minute.
+  expect(statuses.filter((status) => status !== 202 && status !== 201)).toEqual([]);
   for (const socket of sockets) socket.destroy();
   await vi.waitFor(async () => {
     expect((await api.call('GET', '/v1/accounts/default', undefined, 'greedy')).status).toBe(200);
