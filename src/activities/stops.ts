@@ -5,8 +5,8 @@ import { type Account, type ActivityDeps, accountOf } from './deps.js';
 import { comeBackIn } from './failures.js';
 import { nextTurnMs } from './spacing.js';
 
-/** Maximum age of what a worker knows at a send. With the send itself, a stop works within 2 s. */
-const FRESH_MS = 1_000;
+/** Maximum age of what a worker knows at a send: 60 creates a second follow a stop by six. */
+const FRESH_MS = 100;
 /** A slower read is too old at its end. */
 const READ_WITHIN_MS = 1_500;
 

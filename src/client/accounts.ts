@@ -3,6 +3,7 @@ import { requiredTsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { type AccountStop, stopText } from '../contract/account-stop.js';
 import type { BatchInstruction } from '../contract/batch/batch.js';
+import { shownInterruption } from '../contract/batch/batch.js';
 import { messageOf } from '../contract/failures.js';
 import {
   ACCOUNT_FORMAT,
@@ -13,6 +14,7 @@ import {
   quoted,
   RESUME_ACCOUNT_UPDATE,
   STOP_ACCOUNT_UPDATE,
+  STOP_ASKED_MEMO,
   STOP_MEMO,
   searchAttribute,
 } from '../contract/names.js';
@@ -117,7 +119,8 @@ export class Accounts {
     const tell = async (): Promise<void> => {
       const before = await stateOf(client, account);
       const opens = before.stop || update === STOP_ACCOUNT_UPDATE;
-      const runId = before.runId ?? (opens ? await this.#open(before) : instruction.runId);
+      const asked = update === STOP_ACCOUNT_UPDATE ? instruction : undefined;
+      const runId = before.runId ?? (opens ? await this.#open(before, asked) : instruction.runId);
       if (!runId) throw refused('it is not stopped');
       const choice = { runId, ...instruction };
       const run = { namespace: client.options.namespace, account, workflowId, runId };
@@ -144,7 +147,8 @@ export class Accounts {
   }
 
   /** Starts the workflow that may stop the account, and returns its run. Takes over a terminated stop. */
-  async #open({ account, stop, foreign }: AccountState): Promise<string> {
+  async #open({ account, stop, foreign }: AccountState, asked?: Instruction): Promise<string> {
+    const at = new Date().toISOString();
     const { firstExecutionRunId } = await this.#client.workflow.start(ACCOUNT_STOP_WORKFLOW, {
       workflowId: accountStopWorkflowId(account),
       taskQueue: ORDERS_TASK_QUEUE,
@@ -154,6 +158,7 @@ export class Accounts {
       typedSearchAttributes: [{ key: searchAttribute.account, value: account }],
       staticSummary: `stop of account ${account}`,
       priority: { priorityKey: BRAKE_PRIORITY },
+      ...(asked && { memo: { [STOP_ASKED_MEMO]: { ...shownInterruption(asked), at } satisfies AccountStop } }),
     });
     return firstExecutionRunId;
   }
@@ -162,11 +167,12 @@ export class Accounts {
 /** Returns why an account sends nothing: a person, or the limit 0 of its create queue. */
 export async function whyStopped(client: Client, account: string): Promise<string | undefined> {
   const { connection, options } = client;
-  const [{ stop }, byLimit] = await Promise.all([
-    stateOf(client, account),
+  const [{ stop, asked }, byLimit] = await Promise.all([
+    readState(client, account),
     stoppedQueue({ connection, namespace: options.namespace }, account).catch(unlessUnimplemented),
   ]);
-  return stop ? stopText(account, stop) : byLimit;
+  const byPerson = stop ?? asked;
+  return byPerson ? stopText(account, byPerson) : byLimit;
 }
 
 /** gRPC code of a server without queues' limits, such as the SDK's test server. */
@@ -183,9 +189,17 @@ const LISTED_AFTER_MS = 60_000;
 
 /** Returns whether an account is stopped. Throws if Temporal does not say. */
 export async function stateOf(client: Client, account: string): Promise<AccountState> {
+  const { asked: _, ...state } = await readState(client, account);
+  return state;
+}
+
+/** A request to stop is heeded for this long, until the workflow has taken or refused it. */
+const ASKED_FOR_MS = 10_000;
+
+async function readState(client: Client, account: string): Promise<AccountState & { asked?: AccountStop }> {
   const newest = await readRun(client, accountStopWorkflowId(account));
   if (!newest) return { account };
-  const { isOpen, isForeign, runId, startMs } = newest;
+  const { isOpen, isForeign, runId, startMs, asked } = newest;
   const stop = await stopInForce(client, newest);
   if (!stop && !isOpen && !isForeign && Date.now() - startMs > LISTED_AFTER_MS) over.add(runId);
   return {
@@ -193,6 +207,7 @@ export async function stateOf(client: Client, account: string): Promise<AccountS
     ...(isOpen && !isForeign && { runId }),
     ...(isForeign && { foreign: runId }),
     ...(stop && { stop }),
+    ...(asked && isOpen && Math.abs(Date.now() - Date.parse(asked.at)) < ASKED_FOR_MS && { asked }),
   };
 }
 
@@ -205,6 +220,8 @@ interface StopRun {
   workflowId: string;
   runId: string;
   startMs: number;
+  /** The stop that its start asked for, and that it may refuse. */
+  asked?: AccountStop;
   isOpen: boolean;
   isForeign: boolean;
   /** Absent: it took no stop. Null: it says that the account was resumed. */
@@ -224,15 +241,21 @@ async function readRun(client: Client, workflowId: string, runId?: string): Prom
   if (!isOpen && over.has(run.runId)) return { ...run, isOpen, isForeign: false, stop: null };
   const isOurs = info.type?.name === ACCOUNT_STOP_WORKFLOW && info.taskQueue === ORDERS_TASK_QUEUE;
   if (!isOurs) return { ...run, isOpen, isForeign: true };
+  const memoOf = <T>(name: string): Promise<T | undefined> => {
+    const memo = info.memo?.fields?.[name];
+    return decodeFirst<T>(client, { payloads: memo ? [memo] : [] }, ofWorkflow(client, workflowId));
+  };
   try {
-    const memo = info.memo?.fields?.[STOP_MEMO];
-    const stop = await decodeFirst<AccountStop>(
-      client,
-      { payloads: memo ? [memo] : [] },
-      ofWorkflow(client, workflowId),
-    );
+    const stop = await memoOf<AccountStop>(STOP_MEMO);
+    const asked = await memoOf<AccountStop>(STOP_ASKED_MEMO);
     const result = info.status === STATUS.COMPLETED && (await resultOfRun(client, workflowId, run.runId));
-    return { ...run, isOpen, isForeign: false, ...(stop && { stop: Object(result).at ? null : stop }) };
+    return {
+      ...run,
+      isOpen,
+      isForeign: false,
+      ...(asked && { asked }),
+      ...(stop && { stop: Object(result).at ? null : stop }),
+    };
   } catch (error) {
     if (!PayloadDecryptionError.is(error)) throw error;
     return { ...run, isOpen, isForeign: true };

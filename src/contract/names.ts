@@ -79,6 +79,8 @@ export const STOP_ACCOUNT_UPDATE = 'stopAccount';
 export const RESUME_ACCOUNT_UPDATE = 'resumeAccount';
 /** Memo of a stopped account: who stopped it, why and when. Workers read it before every send. */
 export const STOP_MEMO = 'stop';
+/** Memo with the stop that a run is asked for. Until it is taken, workers heed it for a moment. */
+export const STOP_ASKED_MEMO = 'stopAsked';
 
 /** Keys of the custom search attributes that every namespace needs. */
 export const searchAttribute = {

@@ -1,23 +1,27 @@
-import { expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { orderInput } from '../support/inputs.js';
-import { newOrderId, useLab } from '../support/lab.js';
+import { newOrderId } from '../support/lab.js';
 import { runStarterWith } from '../support/run-starter.js';
+import { endProcesses } from '../worker/process.fixture.js';
+import { useBatchLab } from '../workflows/batch/batches.fixture.js';
+import { startBatchWorker } from './killable-workers.fixture.js';
 import { say } from './paced-lab.fixture.js';
 
 vi.setConfig({ testTimeout: 300_000 });
 
 const QUEUED = 500;
 
-const lab = useLab({ workers: false, sandbox: { settings: { durationsMs: { pay: 600_000 } } } });
+const lab = useBatchLab({ workers: false, sandbox: { settings: { durationsMs: { pay: 600_000 } } } });
+afterAll(endProcesses);
 
-test('a stop is answered before the orders that are queued, and few creates follow it', async () => {
+test('a stop works before the orders that are queued: few creates follow the request', async () => {
   const ids = Array.from({ length: QUEUED }, () => newOrderId('queued'));
   for (let from = 0; from < QUEUED; from += 50) {
     await Promise.all(ids.slice(from, from + 50).map((id) => lab.orders.start('withdraw', orderInput('withdraw', id))));
   }
   const creates = () => Object.keys(lab.sandbox.stats().createsByOrderId).length;
-  await lab.startWorkers();
-  await vi.waitUntil(() => creates() > 0, { timeout: 60_000, interval: 10 });
+  startBatchWorker(lab);
+  await vi.waitUntil(() => creates() > 20, { timeout: 60_000, interval: 10 });
   const [before, askedAtMs] = [creates(), performance.now()];
   const words = ['account', 'stop', 'default', '--by', 'Ann Smith', '--reason', 'a test'];
   const { code: exitCode } = await runStarterWith(async () => lab.orders, words);
@@ -27,6 +31,7 @@ test('a stop is answered before the orders that are queued, and few creates foll
   say(`a stop beside ${QUEUED} queued orders: answered after ${seconds.toFixed(1)} s, ${after} creates followed`);
   expect(exitCode).toBe(0);
   // At the priority of orders, the command gives up after 15 s. All share two cores here.
-  expect(seconds).toBeLessThan(10);
-  expect(after).toBeLessThan(QUEUED / 5);
+  expect(seconds).toBeLessThan(5);
+  // At most 20 on a machine at rest.
+  expect(after).toBeLessThanOrEqual(30);
 });
