@@ -15,8 +15,7 @@ import proto from '@temporalio/proto';
 import type { RunInput } from '../contract/order/input-and-result.js';
 import { runThatWrote } from '../contract/refused.js';
 import { GRPC, grpcStatus, PayloadDecryptionError } from '../temporal.js';
-import { pause } from './bounded.js';
-import { callTemporal } from './temporal-calls.js';
+import { callTemporal, untilRoom } from './temporal-calls.js';
 
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
 
@@ -96,33 +95,24 @@ export const errorOf = (
 ): Promise<Error | undefined> =>
   decodeOptionalFailureToOptionalError(client.workflow.options.loadedDataConverter, failure, context);
 
-/** Least pause of a caller for whose wait Temporal has no room. */
-const CROWDED_MS = 2_000;
-
 /** Waits for the event that closes a run. Throws the SDK's WorkflowNotFoundError. */
 async function awaitClosingEvent(client: Client, { workflowId, runId }: RunName): Promise<HistoryEvent> {
   let nextPageToken: Uint8Array | undefined;
   for (;;) {
-    const answer = await client.workflowService
-      .getWorkflowExecutionHistory({
-        namespace: client.options.namespace,
-        execution: { workflowId, runId },
-        historyEventFilterType: HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
-        waitNewEvent: true,
-        // With the archive, every wait would cost the server an extra call.
-        skipArchival: true,
-        nextPageToken,
-      })
-      .catch((error: unknown) => {
-        const status = grpcStatus(error);
-        // Temporal lets about 1,200 callers of a namespace wait, and the run goes on without them.
-        if (status?.code === GRPC.resourceExhausted) return undefined;
-        throw status?.code === GRPC.notFound ? new WorkflowNotFoundError(status.details, workflowId, runId) : error;
-      });
-    if (!answer) {
-      await pause(CROWDED_MS * (1 + Math.random()));
-      continue;
-    }
+    const request = {
+      namespace: client.options.namespace,
+      execution: { workflowId, runId },
+      historyEventFilterType: HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
+      waitNewEvent: true,
+      // With the archive, every wait would cost the server an extra call.
+      skipArchival: true,
+      nextPageToken,
+    };
+    const wait = () => client.workflowService.getWorkflowExecutionHistory(request);
+    const answer = await untilRoom(wait).catch((error: unknown) => {
+      const status = grpcStatus(error);
+      throw status?.code === GRPC.notFound ? new WorkflowNotFoundError(status.details, workflowId, runId) : error;
+    });
     const end = answer.history?.events?.at(-1);
     if (end) return end;
     // If the run is still open after 20 s, the server returns a token for the next wait.

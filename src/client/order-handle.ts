@@ -21,7 +21,7 @@ import { type Parked, RemoteRun, type UntilParked } from './remote-run.js';
 import type { SignOptions } from './signing.js';
 import { orderResult } from './standing.js';
 import type { OrderWorkflow } from './start-options.js';
-import { callTemporal, cameTooLate, untilTaken } from './temporal-calls.js';
+import { callTemporal, cameTooLate, untilRoom, untilTaken } from './temporal-calls.js';
 
 /** Data about an order besides its id. */
 export interface OrderHandleOptions {
@@ -139,8 +139,11 @@ export class OrderHandle extends RemoteRun<OrderWorkflow> {
   #orderFrom(update: string, options?: WaitOptions): Promise<Order> {
     const call = async (): Promise<Order> => {
       try {
-        // With a fixed id, any number of callers share one update in the history.
-        return await untilTaken(() => this.run.executeUpdate<Order, []>(update, { updateId: update }));
+        // With a fixed id, any number of callers share one update in the history. They wait where
+        // they keep nobody from stopping, deciding and asking the policy, which are updates, too.
+        const options = { updateId: update, waitForStage: 'ACCEPTED' } as const;
+        const waiting = await untilTaken(() => untilRoom(() => this.run.startUpdate<Order, []>(update, options)));
+        return await untilRoom(() => waiting.result());
       } catch (error) {
         if (!cameTooLate(error)) throw error;
         return orderResult(await resultOfRun<OrderWorkflow>(this.client, this.workflowId)).order;

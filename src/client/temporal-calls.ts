@@ -120,6 +120,21 @@ export async function startUnlessTaken<W extends Workflow>(
   }
 }
 
+/** Least pause of a caller for whose wait Temporal has no room. */
+const CROWDED_MS = 2_000;
+
+/** Waits although Temporal has no room: it lets about 1,200 callers of a namespace wait at once. */
+export async function untilRoom<T>(wait: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await wait();
+    } catch (error) {
+      if (grpcStatus(error)?.code !== GRPC.resourceExhausted) throw error;
+    }
+    await pause(CROWDED_MS * (1 + Math.random()));
+  }
+}
+
 /** Pauses between attempts to send an update. */
 const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [200, 10_000];
 
