@@ -169,7 +169,7 @@ export const LATER_HOLE_MUTANTS: readonly Mutant[] = [
     replacement: 'failures < 0',
     test: {
       file: 'test/worker/delivery-slots.server.test.ts',
-      name: 'a receiver that takes nothing is tried by one event in 15 s, a person first, and gets all at once when it is back',
+      name: 'a receiver that takes nothing is tried by one event a second, a person first, and gets all at once when it is back',
     },
   },
 ];

@@ -66,7 +66,7 @@ import type { JsonSchema, WireType } from './json-schema.js';
 const EVENT_FIELDS = (kind: EventKind): string[] => {
   if (kind === 'test') return [];
   if (kind.startsWith('batch.')) return ['batch_id', 'rows'];
-  return kind === 'order.needs_attention' ? ['order_type', 'code'] : ['order_type'];
+  return kind === 'order.needs_attention' || kind === 'order.attention_over' ? ['order_type', 'code'] : ['order_type'];
 };
 
 /** Body of the POST of one kind: the id stands in the header `webhook-id`. */

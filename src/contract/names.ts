@@ -20,6 +20,8 @@ export const BRAKE_PRIORITY = 1;
 
 /** Priority of batch rows, for which no caller waits. */
 export const BATCH_ROW_PRIORITY = 4;
+/** Priority of an event that was refused: new ones come first. */
+export const AGAIN_PRIORITY = 5;
 
 /** Name that requests to the service and to receivers of events carry. */
 export const USER_AGENT = 'payment-orders';

@@ -13,9 +13,9 @@ export function addEventVerbs(program: Command, { stdout, stderr }: StarterIo, v
     const listed = await listUndelivered((await connect()).client, account);
     const deliveries = listed.map((one) => ({ ...one, since: one.since?.toISOString() }));
     const rows = deliveries.flatMap(({ refused, ...one }) =>
-      (refused.length > 0 ? refused : [{}]).map((now) => ({ ...one, ...now })),
+      (refused.length > 0 ? refused : [undefined]).map((now) => ({ ...one, ...now, next: now?.next?.toISOString() })),
     );
-    const columns = ['receiver', 'failure', 'attempts', 'account', 'since', 'id'];
+    const columns = ['receiver', 'failure', 'attempts', 'next', 'account', 'since', 'id'];
     const text = rows.length > 0 ? rowsText(columns, rows, stdout.columns) : 'no receiver refuses events';
     return { exitCode: EXIT.done, json: { deliveries }, text };
   });

@@ -153,7 +153,7 @@ export function listText(orders: readonly OrderListEntry[], columns?: number): s
     order.startedAt.toISOString(),
     ...(isMarked ? [order.reference ?? ''] : []),
   ]);
-  const headings = ['account', 'order', 'type', 'status', 'attention', 'amount', 'since', 'currencies', 'started'];
+  const headings = ['account', 'order', 'type', 'status', 'attention', 'moves', 'since', 'currencies', 'started'];
   if (isMarked) headings.push('reference');
   return rows.length === 0 ? 'no orders' : headed(headings, rows, columns);
 }

@@ -6,8 +6,8 @@ import { NOT_DELIVERED } from '../contract/events.js';
 /** Maximum deliveries to one receiver at a time. As many failures in a row make it rest. */
 const DELIVERIES_AT_ONCE = 10;
 
-/** A receiver at rest gets one attempt in this time. */
-const REST_MS = 15_000;
+/** A receiver at rest gets one attempt in this time: new events first, then refused ones. */
+const REST_MS = 1_000;
 
 /** Longest time of a timer. */
 const MOST_MS = 2 ** 31 - 1;

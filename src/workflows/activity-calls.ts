@@ -82,7 +82,7 @@ export const delivering = (receiver: string, summary: string, limit: '1h' | '71h
   taskQueue: eventsTaskQueue(receiver),
   startToCloseTimeout: '30s',
   scheduleToCloseTimeout: limit,
-  retry: { initialInterval: '5s', backoffCoefficient: 2, maximumInterval: '1h' },
+  retry: { initialInterval: '5s', backoffCoefficient: 2, maximumInterval: limit === '1h' ? '5m' : '1h' },
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   summary,
 });

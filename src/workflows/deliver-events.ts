@@ -21,6 +21,7 @@ import {
   wants,
 } from '../contract/events.js';
 import {
+  AGAIN_PRIORITY,
   BRAKE_PRIORITY,
   EVENTS_SIGNAL,
   parseGoneReceiverWorkflowId,
@@ -40,8 +41,8 @@ interface Chain {
   isGone: boolean;
   /** A person sends what waits. */
   byPerson?: true;
-  /** Event that was refused for an hour. It is still sent, and `sendNow` does not wait. */
-  refused?: { event: OutgoingEvent; sendNow: () => void } | undefined;
+  /** Event that is sent now; `isRefused`: for an hour in vain. `sendNow` does not wait. */
+  current?: { event: OutgoingEvent; isRefused: boolean; sendNow: () => void } | undefined;
   /** Why the newest event was not delivered. */
   why?: string;
 }
@@ -74,24 +75,24 @@ export async function deliverEvents(input?: EventsInput): Promise<void> {
       if (!isCancellation(error)) throw error;
     });
   };
-  const troubled = () => [...chains.values()].filter(({ undelivered, refused }) => refused ?? undelivered.length > 0);
-  const shown = () => showUndelivered(troubled());
+  const shown = () => showUndelivered([...chains.values()]);
   // Before the signals, which may have come before this first task.
   take(input);
   setHandler(defineSignal<[EventsInput?]>(EVENTS_SIGNAL), take, { description: 'More events of this workflow.' });
   setHandler(
-    defineSignal(SEND_EVENTS_SIGNAL),
-    () => {
-      for (const chain of troubled()) {
+    defineSignal<[string?]>(SEND_EVENTS_SIGNAL),
+    (receiver) => {
+      for (const chain of chains.values()) {
+        const { current, undelivered } = chain;
+        if (isDone(chain) || (typeof receiver === 'string' && receiver !== chain.receiver)) continue;
         chain.isGone = false;
         chain.byPerson = true;
-        const current = chain.refused ? [chain.refused.event] : [];
-        chain.waiting.unshift(...chain.undelivered.splice(0), ...current);
-        chain.refused?.sendNow();
+        chain.waiting.unshift(...undelivered.splice(0), ...(current ? [current.event] : []));
+        current?.sendNow();
         start(chain);
       }
     },
-    { description: 'Sends undelivered events again, oldest first.' },
+    { description: 'Sends undelivered events again, oldest first. "receiver": only to this one.' },
   );
   const isIdle = () => [...chains.values()].every(isDone);
   const isOver = () => isIdle() && isEnded;
@@ -116,55 +117,74 @@ async function sendAll(chain: Chain, shown: () => void): Promise<void> {
   const { receiver, waiting, undelivered } = chain;
   chain.isSending = true;
   for (let event = waiting.shift(); event; event = waiting.shift()) {
-    if (chain.isGone || !(await isDealtWith(chain, event, shown))) {
+    const end = chain.isGone ? 'given up' : await endOf(chain, event, shown);
+    if (end === 'sent again') continue;
+    if (end === 'given up') {
       undelivered.push(event);
       metricMeter
         .createCounter('payment_orders_events_undelivered_total', undefined, 'events that were not delivered in time')
         .add(1, { receiver, type: event.type });
-      shown();
     }
+    shown();
   }
   chain.isSending = false;
   delete chain.byPerson;
   shown();
 }
 
-/** Sends an event, and asks a person after an hour. Returns true unless it was given up. */
-async function isDealtWith(chain: Chain, event: OutgoingEvent, shown: () => void): Promise<boolean> {
-  const first = await send(chain, event, '1h');
-  if (!first) shown();
-  if (!first || first.isFinal) return !first;
+/** Sends an event, and asks a person after an hour. A person who sends it again ends that, too. */
+async function endOf(
+  chain: Chain,
+  event: OutgoingEvent,
+  shown: () => void,
+): Promise<'delivered' | 'given up' | 'sent again'> {
   const scope = new CancellationScope();
-  let isAnew = false;
+  let isAgain = false;
   const sendNow = (): void => {
-    isAnew = true;
-    chain.refused = undefined;
+    isAgain = true;
     scope.cancel();
   };
-  chain.refused = { event, sendNow };
-  shown();
+  const current = { event, isRefused: false, sendNow };
+  chain.current = current;
   try {
-    const later = await scope.run(async () => {
-      if (first.heldMs) await sleep(first.heldMs, { summary: 'Retry-After of the receiver' });
-      return send(chain, event, '71h');
+    return await scope.run(async () => {
+      let failed = await send(chain, event, '1h', true);
+      if (failed?.isRefused) {
+        await sleep(Math.max(failed.heldMs, AGAIN_AFTER_MS), { summary: 'Before the event is sent again' });
+        failed = await send(chain, event, '1h');
+      }
+      if (!failed) return 'delivered';
+      if (failed.isFinal) return 'given up';
+      current.isRefused = true;
+      shown();
+      if (failed.heldMs) await sleep(failed.heldMs, { summary: 'Retry-After of the receiver' });
+      return (await send(chain, event, '71h')) ? 'given up' : 'delivered';
     });
-    chain.refused = undefined;
-    if (!later) shown();
-    return !later;
   } catch (error) {
-    if (isAnew && isCancellation(error)) return true;
+    if (isAgain && isCancellation(error)) return 'sent again';
     throw error;
+  } finally {
+    chain.current = undefined;
   }
 }
 
-/** Returns undefined for a delivered event. `isFinal`: another attempt changes nothing. */
-async function send(chain: Chain, event: OutgoingEvent, limit: '1h' | '71h') {
+/** Wait after a first attempt that failed. */
+const AGAIN_AFTER_MS = 5_000;
+
+/**
+ * Sends an event, not behind refused ones if it is new. Returns undefined for a delivered one.
+ * `isRefused`: its first attempt failed. `isFinal`: no other changes anything.
+ */
+async function send(chain: Chain, event: OutgoingEvent, limit: '1h' | '71h', isFirst = false) {
   const { receiver, byPerson } = chain;
   const input = { receiver, event, ...(byPerson && { byPerson }) };
   try {
-    // It does not wait for events that the receiver refuses.
-    const first = byPerson && { priority: { priorityKey: BRAKE_PRIORITY } };
-    const options = { ...delivering(receiver, event.type, limit), ...first };
+    const priorityKey = byPerson ? BRAKE_PRIORITY : AGAIN_PRIORITY;
+    const options = {
+      ...delivering(receiver, event.type, limit),
+      ...((byPerson || !isFirst) && { priority: { priorityKey } }),
+      ...(isFirst && { retry: { maximumAttempts: 1 } }),
+    };
     await proxyActivities<Activities>(options).deliverEvent(input);
     return undefined;
   } catch (error) {
@@ -172,20 +192,26 @@ async function send(chain: Chain, event: OutgoingEvent, limit: '1h' | '71h') {
     const failure = failureOf(error);
     chain.isGone = failure?.type === RECEIVER_GONE;
     chain.why = failure?.message ?? 'other events wait for the receiver, or no worker has it';
-    return { isFinal: failure?.nonRetryable === true, heldMs: Number(failure?.nextRetryDelay ?? 0) };
+    return {
+      isRefused: error.retryState === 'MAXIMUM_ATTEMPTS_REACHED',
+      isFinal: failure?.nonRetryable === true,
+      heldMs: Number(failure?.nextRetryDelay ?? 0),
+    };
   }
 }
 
 /** Asks a person to look. A delivery without failures writes nothing. */
 function showUndelivered(chains: readonly Chain[]): void {
-  if (chains.length === 0 && !workflowInfo().typedSearchAttributes.get(searchAttribute.needsAttention)) return;
-  const lines = chains.flatMap(({ receiver, undelivered, refused, waiting, why = '' }) => {
-    const next = refused ? ' It is tried for three days.' : '';
-    const all = [...undelivered, ...(refused ? [refused.event] : []), ...waiting];
+  const troubled = chains.filter(({ undelivered, current }) => current?.isRefused || undelivered.length > 0);
+  if (troubled.length === 0 && !workflowInfo().typedSearchAttributes.get(searchAttribute.needsAttention)) return;
+  const lines = troubled.flatMap(({ receiver, undelivered, current, waiting, why = '' }) => {
+    const next = current ? ' It is tried for three days.' : '';
+    const all = [...undelivered, ...(current ? [current.event] : []), ...waiting];
     const of = all.map(({ id, type }) => `- \`${type}\` \`${id}\` to \`${receiver}\``);
     return [`\`${receiver}\` has not taken ${all.length}: ${literal(why)}.${next}`, '', ...of, ''];
   });
   const todo = '**To do**: mend the receiver, then send the signal `send` (command line: `event send`).';
-  const details = chains.length > 0 ? ['**Undelivered events**', '', ...lines, todo].join('\n') : 'All is delivered.';
-  show(details, attentionAttributes(chains.length > 0 ? 'event-undelivered' : undefined));
+  const calm = chains.every(isDone) ? 'All is delivered.' : 'Events are being sent.';
+  const details = troubled.length > 0 ? ['**Undelivered events**', '', ...lines, todo].join('\n') : calm;
+  show(details, attentionAttributes(troubled.length > 0 ? 'event-undelivered' : undefined));
 }

@@ -14,12 +14,14 @@ import { runStarterWith } from '../support/run-starter.js';
 let shop: Awaited<ReturnType<typeof startEventReceiver>>;
 let down: Awaited<ReturnType<typeof startEventReceiver>>;
 let gone: Awaited<ReturnType<typeof startEventReceiver>>;
+let late: Awaited<ReturnType<typeof startEventReceiver>>;
 let lab: Lab;
 beforeAll(async () => {
   shop = await startEventReceiver('shop');
   down = await startEventReceiver('down', status(503));
   gone = await startEventReceiver('gone', status(410));
-  const receivers = [{ ...shop.config, kinds: ['order.ended' as const] }, down.config, gone.config];
+  late = await startEventReceiver('late', status(503));
+  const receivers = [{ ...shop.config, kinds: ['order.ended' as const] }, down.config, gone.config, late.config];
   lab = await openLab({ receivers, callbacks: false });
 });
 afterAll(async () => {
@@ -27,6 +29,7 @@ afterAll(async () => {
   await shop?.close();
   await down?.close();
   await gone?.close();
+  await late?.close();
 });
 
 const starter = async (...args: string[]) => {
@@ -46,7 +49,7 @@ describe.concurrent('event test', () => {
   test.for([
     ['down', 'not delivered: HTTP 503'],
     ['gone', 'not delivered: HTTP 410, so the receiver wants no more events'],
-    ['shpo', 'no worker has the receiver shpo in its EVENTS_FILE'],
+    ['shpo', 'no worker has the receiver shpo in its EVENTS_FILE, or other tests wait for it'],
   ] as const)('says why %s got none', async ([name, problem]) => {
     expect(await starter('test', name)).toEqual({ code: 1, json: { receiver: name, delivered: false, problem } });
   });
@@ -107,6 +110,35 @@ test('410 ends a receiver until a person sends: no other order asks it again, an
   await expect.poll(listed, { timeout: 60_000 }).not.toHaveProperty([own]);
   await startDelivery('gone', 'later');
   await expect.poll(() => sent('later'), { timeout: 60_000 }).toEqual(['run.1', 'run.2', 'run.3']);
+});
+
+test('event send sends at once what was refused a moment ago, and to that receiver alone', async () => {
+  const workflowId = deliveryWorkflowId('order:soon:o-1');
+  const event = { id: 'soon.1', type: 'order.final', timestamp: new Date().toISOString() };
+  await lab.temporal.client.workflow.start('deliverEvents', {
+    ...{ workflowId, taskQueue: ORDERS_TASK_QUEUE },
+    args: [
+      {
+        receivers: [{ name: 'late' }, { name: 'down' }],
+        events: [{ ...event, data: { account: 'soon', sequence: 1 } }],
+      },
+    ],
+  });
+  const sentTo = ({ received }: typeof late) => received.filter(({ event: { id } }) => id === 'soon.1').length;
+  // Two attempts, and the next one after ten seconds.
+  await vi.waitFor(() => expect([sentTo(late), sentTo(down)]).toEqual([2, 2]), 60_000);
+  late.answer = status(204);
+  const beganMs = performance.now();
+  expect(await starter('send', 'late')).toMatchObject({ code: 0, json: { ids: expect.arrayContaining([workflowId]) } });
+  await vi.waitFor(() => expect(sentTo(late)).toBe(3), 60_000);
+  expect(performance.now() - beganMs).toBeLessThan(3_000);
+  expect(sentTo(down)).toBe(2);
+  const { json } = await starter('list');
+  const mine = json.deliveries.find(({ id }: { id: string }) => id === workflowId);
+  expect(mine.refused).toMatchObject([
+    { receiver: 'down', attempts: 2, next: expect.any(String), failure: 'not delivered: HTTP 503' },
+  ]);
+  await lab.temporal.client.workflow.getHandle(workflowId).terminate();
 });
 
 test('event list shows what was not delivered, and event send sends it again', async () => {

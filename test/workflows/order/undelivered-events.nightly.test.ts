@@ -41,7 +41,7 @@ test('what is not delivered within an hour wants a person, is tried for three da
   expect(kinds()).toEqual(['order.created', 'order.final', 'order.ended']);
   const times = shop.received.length;
   // Its clock is not skipped: after ten failures it tries once in 15 s.
-  expect(times).toBeGreaterThan(10);
+  expect(times).toBeGreaterThan(200);
   expect(times).toBeLessThan(300);
   await lab.skip(DAY_MS);
   expect(shop.received.length).toBe(times);
