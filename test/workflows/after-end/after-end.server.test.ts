@@ -164,7 +164,8 @@ describe('a callback after the end of an order', () => {
       return orders.filter((one: OrderListEntry) => one.orderId === orderId);
     };
     const entry = { afterEnd: true, received: false, status: 'parked', attention: { code: CHANGED.code } };
-    await expect.poll(listed, { timeout: 60_000 }).toMatchObject([{ workflowId: idOf(orderId), ...entry }]);
+    const isListed = async () => expect(await listed()).toMatchObject([{ workflowId: idOf(orderId), ...entry }]);
+    await vi.waitFor(isListed, 60_000);
     expect((await run('list', '--attention')).stdout).toMatch(RegExp(`${orderId} +after the end +parked `));
     // The result of the order stays, and names the change.
     const named = await run('show', orderId);
@@ -187,7 +188,7 @@ describe('a callback after the end of an order', () => {
     expect(await starter('decide', orderId, '--action', 'accept', ...decision)).toMatchObject({ code: 0 });
     await ended(orderId);
     expect(await starter('show', orderId)).toMatchObject({ code: 0, json: { result: { changed: true } } });
-    await expect.poll(listed, { timeout: 60_000 }).toEqual([]);
+    await vi.waitFor(async () => expect(await listed()).toEqual([]), 60_000);
     expect(await run('show', orderId)).toMatchObject({ code: 0, stdout: expect.not.stringContaining('After its end') });
   });
 
