@@ -39,13 +39,11 @@ test('what is not delivered within an hour wants a person, is tried for three da
   expect([await reason(), kinds()]).toEqual(['event-undelivered', ['order.created']]);
   await lab.skip(DAY_MS);
   // The next one has its own three days, and is not held up by it. A receiver at rest gets one event a second, by the real clock.
-  await lab.skip(9 * DAY_MS);
+  await lab.skip(7 * DAY_MS);
   expect(kinds()).toEqual(['order.created', 'order.final', 'order.ended']);
   const times = shop.received.length;
   expect(times).toBeGreaterThan(200);
   expect(times).toBeLessThan(330);
-  await lab.skip(DAY_MS);
-  expect(shop.received.length).toBe(times);
   shop.answer = status(204);
   await delivery.signal('send');
   await lab.skipUntil(async () => (await delivery.describe()).status.name === 'COMPLETED', MINUTE_MS, HOUR_MS);
