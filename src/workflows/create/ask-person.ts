@@ -103,7 +103,7 @@ function askedAbout(run: OrderRun, about: Question): ParkQuestion {
       return { code: 'uncertain-create', reason, allowed: [...resendOf(run), 'close-absent', 'adopt'] };
     }
     case 'hidden': {
-      const reason = `${about.doubt.said}; ${HIDES}, so nothing that it does not show is absent`;
+      const reason = `${about.doubt.said}; ${HIDES}, so nothing that it does not show is absent${place(run)}`;
       // Who confirmed the account may also say that nothing was executed there.
       const said = about.doubt.place === 'confirmed' ? resendOf(run) : [];
       return { code: 'uncertain-create', reason, allowed: [...said, 'close-absent', 'adopt'] };
@@ -154,13 +154,16 @@ function uncertainty(run: OrderRun, { doubt, control }: Absence): string {
     callback === 'none' ? '' : CALLED_BACK,
     isCancelled ? '; it was cancelled' : '',
     late === undefined ? '' : `; ${late === 'over' ? OVER : timeHasPassed(run)}`,
-    !isPlaceUnknown(run.facts) ? '' : refused ? EARLIER_PLACE_UNKNOWN : PLACE_UNKNOWN,
+    place(run),
     isFollowUp(run) && everDoubted.some(({ cause }) => cause === 'reset')
       ? '; another follow-up may have been sent in its place since'
       : '',
     refused && !control.later ? `; ${NONE_LATER}` : '',
   ].join('');
 }
+
+const place = ({ facts }: OrderRun): string =>
+  !isPlaceUnknown(facts) ? '' : facts.refused ? EARLIER_PLACE_UNKNOWN : PLACE_UNKNOWN;
 
 const PLACE_UNKNOWN = '; where its create went is not known: make sure that this is the account';
 const EARLIER_PLACE_UNKNOWN =
