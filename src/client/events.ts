@@ -68,7 +68,7 @@ export async function listUndelivered(client: Client, account?: string): Promise
       const { workflowId } = run;
       const now = await refusedEvents(client, workflowId);
       const isNow = ({ receiver }: RefusedEvent) => now.some((one) => one.receiver === receiver);
-      const before = (await givenUp(client, workflowId)).filter((one) => !isNow(one));
+      const before = (await failedEvents(client, workflowId)).filter((one) => !isNow(one));
       return [workflowId, now.concat(before)] as const;
     }),
   ).then((all) => new Map(all));
@@ -109,8 +109,8 @@ async function refusedEvents(client: Client, workflowId: string): Promise<Refuse
 const receiverOf = (taskQueue: string | null | undefined): string =>
   taskQueue?.slice(eventsTaskQueue('').length) ?? 'unknown';
 
-/** Returns the newest event of each receiver that a delivery gave up; [] once it has ended. */
-async function givenUp(client: Client, workflowId: string): Promise<RefusedEvent[]> {
+/** Returns of each receiver the newest event that failed and is not delivered; [] at its end. */
+async function failedEvents(client: Client, workflowId: string): Promise<RefusedEvent[]> {
   const receiver = parseGoneReceiverWorkflowId(workflowId);
   const handle = client.workflow.getHandle(workflowId);
   const { events } = (await callTemporal(client, () => handle.fetchHistory()).catch(unlessGone)) ?? {};
@@ -219,7 +219,7 @@ export async function testReceiver(
   let why: string | undefined;
   while (why === undefined && performance.now() < untilMs) {
     if (await Promise.race([delivered, sleep(TEST_LOOK_MS, false)])) return undefined;
-    const [refused] = await givenUp(client, handle.workflowId);
+    const [refused] = await failedEvents(client, handle.workflowId);
     why = refused?.failure;
   }
   const pending = (await handle.describe()).raw.pendingActivities?.[0];

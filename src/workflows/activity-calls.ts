@@ -7,7 +7,13 @@ import {
   condition,
   sleep,
 } from '@temporalio/workflow';
-import { createTaskQueue, eventsTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
+import {
+  BRAKE_PRIORITY,
+  createTaskQueue,
+  eventsTaskQueue,
+  lookupTaskQueue,
+  ORDERS_TASK_QUEUE,
+} from '../contract/names.js';
 import { CHECK_TIMEOUT_MS } from '../contract/signature.js';
 
 /** Longer than the HTTP limit (20 s) and the attempt's deadline (50 s). */
@@ -41,7 +47,7 @@ export const quickCheck = (account: string): ActivityOptions => ({
   scheduleToCloseTimeout: CHECK_TIMEOUT_MS,
   retry: { initialInterval: '1s', backoffCoefficient: 1 },
   cancellationType: ActivityCancellationType.TRY_CANCEL,
-  priority: { priorityKey: 1 },
+  priority: { priorityKey: BRAKE_PRIORITY },
   summary: 'Who signed this?',
 });
 
