@@ -18,6 +18,18 @@ const SANDBOX_TESTS = 'test/sandbox/**/*.test.ts';
  */
 const RELIABILITY_TESTS = ['test/reliability/**/*.test.ts', 'test/model/**/*.test.ts', 'test/**/*.long.test.ts'];
 
+/** 90 minutes on a server, and 3 with each change on virtual time: on a server each week. */
+const WEEKLY_TESTS = ['test/reliability/first-sends.long.test.ts', 'test/reliability/first-sends-attacks.long.test.ts'];
+
+/** Those of a server that hold their figures on a machine of their own. */
+const MEASURED = {
+  globalSetup: 'test/support/global-setup.ts',
+  // They load the machine themselves, and some hold figures against limits.
+  isolate: true,
+  maxWorkers: 3,
+  sequence: { groupOrder: 1 },
+};
+
 export default defineConfig({
   test: {
     // The SDK's native part does not work in worker threads.
@@ -73,18 +85,8 @@ export default defineConfig({
           setupFiles: 'test/support/simulated-setup.ts',
         },
       },
-      {
-        extends: true,
-        test: {
-          name: 'reliability',
-          include: RELIABILITY_TESTS,
-          globalSetup: 'test/support/global-setup.ts',
-          // They load the machine themselves, and some hold figures against limits.
-          isolate: true,
-          maxWorkers: 3,
-          sequence: { groupOrder: 1 },
-        },
-      },
+      { extends: true, test: { name: 'reliability', include: RELIABILITY_TESTS, exclude: WEEKLY_TESTS, ...MEASURED } },
+      { extends: true, test: { name: 'weekly', include: WEEKLY_TESTS, ...MEASURED } },
     ],
   },
 });

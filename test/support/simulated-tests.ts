@@ -1,6 +1,6 @@
 /**
  * Files whose subject is an order's own logic: each change lives them on virtual time. Nights live them on a real server, those of
- * reliability in their own project.
+ * reliability in their own project, the longest each week.
  */
 export const SIMULATED_TESTS: readonly string[] = [
   'test/activities/reconcile/reconcile-duplicates.nightly.test.ts',
