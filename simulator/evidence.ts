@@ -4,17 +4,11 @@ import { followedOrder } from '../chaos/evidence/followed.js';
 import type { OperatorReport } from '../chaos/operator.js';
 import { ORACLE } from '../chaos/oracle/index.js';
 import { isCreate } from '../chaos/oracle/traffic.js';
-import { decimal, sum, toAmount } from '../src/contract/money.js';
-import {
-  CANARY_WORKFLOW,
-  DEFAULT_ACCOUNT,
-  orderWorkflowId,
-  parseOrderWorkflowId,
-  parseReceivedWorkflowId,
-} from '../src/contract/names.js';
+import { CANARY_WORKFLOW, parseOrderWorkflowId, parseReceivedWorkflowId } from '../src/contract/names.js';
 import type { Run } from './engine/run.js';
 import { decode } from './engine/wire.js';
 import { allBalances, allOrders, allRequests, isCanary } from './service.js';
+import { wrongSums } from './sums.js';
 import type { World } from './world.js';
 
 const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
@@ -30,13 +24,7 @@ export async function judge(world: World, report: OperatorReport): Promise<Findi
   const found = ORACLE.filter(({ name }) => name !== 'canaries never seen').flatMap(({ name, find }) =>
     find(evidence).flatMap((one) => (counts(name, one) ? { ...one, text: `${name}: ${one.text}` } : [])),
   );
-  return [
-    ...found,
-    ...sentWhileStopped(world),
-    ...beyondLimits(world),
-    ...untold(world),
-    ...(await ownFindings(world)),
-  ];
+  return [...found, ...sentWhileStopped(world), ...wrongSums(world), ...untold(world), ...(await ownFindings(world))];
 }
 
 /** Workers notice a stop within this time. */
@@ -52,31 +40,6 @@ function sentWhileStopped({ stops, forgotMs, service }: World): Finding[] {
       .map(({ orderId, atMs }) => ({ text: `sent while stopped: ${orderId}, ${atMs - fromMs} ms after the stop` }));
   });
 }
-
-/** What takes money from the balance, so that a limit of sums holds for it. */
-const LIMITED: readonly string[] = ['withdraw', 'exchange', 'exchange_withdraw'];
-
-/** Sums of a day that were exceeded by orders that nobody approved. A person's approval lets an order exceed one. */
-function beyondLimits({ limits, audit, service }: World): Finding[] {
-  const approved = new Set(
-    audit.flatMap(({ entry }) => (Object(entry.choice).action === 'approve' ? entry.workflowId : [])),
-  );
-  const judged = allOrders(service)
-    .filter(({ order }) => LIMITED.includes(order.order_type) && ENDED_AS_MOVED.includes(order.status))
-    .filter(({ order }) => !approved.has(orderWorkflowId(DEFAULT_ACCOUNT, order.user_order_id)));
-  return [...limits].flatMap(([currency, max]) => {
-    const moved = judged.flatMap(({ order, truth }) => {
-      if (order.currency_from !== currency) return [];
-      const back = order.order_type === 'withdraw' ? truth.unpaid : truth.unexchanged;
-      return decimal(order.expected_amount_from).minus(decimal(back));
-    });
-    const total = sum(moved);
-    return total.gt(decimal(max)) ? [{ text: `beyond the limit: ${toAmount(total)} of ${max} ${currency}` }] : [];
-  });
-}
-
-/** Statuses of orders that have moved what their truth says. */
-const ENDED_AS_MOVED: readonly string[] = ['completed', 'completed_partially'];
 
 /** Ends of orders that a receiver was not told, and events of a run that came before an earlier one. */
 function untold({ engine, receivers }: World): Finding[] {

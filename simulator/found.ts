@@ -18,4 +18,8 @@ export const FOUND: readonly (Story & { name: string })[] = [
     ...{ seed: 127, orders: 6 },
     acts: 'kills,oldLists,spells,policy,batches,interference,repeats,otherInputs,stops,decisions'.split(','),
   },
+  {
+    name: 'sums that are read again when a run finds its order, which has ended, count it twice',
+    ...{ seed: 2, orders: 30, acts: ['policy'] },
+  },
 ];

@@ -83,6 +83,30 @@ export const LATER_HOLE_MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'sums that are read count an order again whose run finds it',
+    file: 'src/activities/policy/rebuild.ts',
+    find: 'isFinal(item.status) && !open.has(orderId)',
+    replacement: 'isFinal(item.status)',
+    test: {
+      file: 'test/policy/rebuilt.server.test.ts',
+      name: 'sums that are read again when a run finds its order, which has ended, count it once',
+    },
+  },
+  {
+    name: 'an order counts for what was asked, whatever its end',
+    file: 'src/activities/policy/settle.ts',
+    find: 'const executed = executedOn(result, side, asked) ?? asked;',
+    replacement: 'const executed = asked;',
+    test: { file: 'test/policy/settle.test.ts', name: 'an order that executed partly counts so' },
+  },
+  {
+    name: 'an order counts for no more than was asked',
+    file: 'src/activities/policy/settle.ts',
+    find: 'return isNone(executed) ? [] : [[key, executed]];',
+    replacement: 'return isNone(executed) ? [] : [[key, decimal(executed).lt(asked) ? executed : asked]];',
+    test: { file: 'test/policy/settle.test.ts', name: 'an overpaid deposit counts by what it paid out' },
+  },
+  {
     name: 'D135: an approval covers any amount of its order',
     file: 'src/contract/policy/rules.ts',
     find: 'one.terms === breach.terms && covers(one.amount, breach.amount)',

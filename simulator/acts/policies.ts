@@ -28,4 +28,18 @@ const policy: Act = {
   },
 };
 
-export const ofPolicies = { policy };
+/** Clients pay in less or more than asked, and rates move before an exchange. */
+const amounts: Act = {
+  share: 0.3,
+  begin({ random, planned }) {
+    for (const one of planned) {
+      const order = one.input.order as { description?: string };
+      if (order.description?.includes('[sandbox') || random.chance(0.5)) continue;
+      const paid = one.type.startsWith('deposit') ? `paid=${random.one(['0.5', '0.9', '1.2', '3'])} ` : '';
+      order.description = `[sandbox ${paid}rate=${random.one(['0.8', '0.98', '1.02', '1.3'])}]`;
+    }
+    return undefined;
+  },
+};
+
+export const ofPolicies = { policy, amounts };

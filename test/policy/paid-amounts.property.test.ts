@@ -176,7 +176,7 @@ class World {
 
   reread(nowMs: number): void {
     this.#ledger = openLedger();
-    for (const { item } of this.#all) countListed(policy, this.#ledger, item, nowMs);
+    for (const { item } of this.#all) countListed(policy, this.#ledger, item, nowMs, new Set());
   }
 
   ask(made: Made): void {

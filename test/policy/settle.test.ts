@@ -224,7 +224,7 @@ const KEY = new Secret('0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a6978');
 /** Reads sums of one order of the list: its totals, and the number of its payees. */
 function reread(item: OrderListItem) {
   const ledger = openLedger();
-  countListed({ payeeKey: KEY }, ledger, item, 0);
+  countListed({ payeeKey: KEY }, ledger, item, 0, new Set());
   const payees = Object.keys(ledger.sums).filter((key) => key.startsWith('# '));
   return { usd: totalOf(ledger, 'usd', 0), usdt: totalOf(ledger, 'usdt', 0), payees: payees.length };
 }

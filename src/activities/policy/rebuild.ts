@@ -77,7 +77,8 @@ export function rebuildPolicyActivity(deps: ActivityDeps) {
       const rates = await account.rates.current();
       // An entry that cannot be read may be of any order.
       const ended = await endedRuns(client, name, isWhole ? sinceMs : Date.now() - COUNTED_MS, listed);
-      const unlisted = [...open, ...ended].filter(({ orderId }) => !listed.has(orderId));
+      const sent = open.filter(({ isUnsent }) => !isUnsent);
+      const unlisted = [...sent, ...ended].filter(({ orderId }) => !listed.has(orderId));
       await countUnlisted(client, { policy, ledger, rates }, unlisted);
       return prune(ledger, Date.now());
     } catch (error) {
@@ -112,6 +113,7 @@ async function takeListed(reading: Reading, runs: readonly OurRun[]): Promise<Li
   // A copy, because what is kept must not change.
   const ledger = kept ? prune(kept.ledger, nowMs) : { ...openLedger(), ...keyOf(policy) };
   const [seen, listed] = [new Set(kept?.last), new Set(kept?.counted)];
+  const open = new Set(runs.flatMap(({ orderId, standing }) => (standing?.kind === 'open' ? orderId : [])));
   const repeated = [...new Set([...listed, ...runs.map(({ orderId }) => orderId)])];
   let isWhole = true;
   // A day more on both ends: the service's time zone is unknown.
@@ -127,7 +129,7 @@ async function takeListed(reading: Reading, runs: readonly OurRun[]): Promise<Li
       [upToMs, last] = [toMs, []];
     }
     for (const item of page.items) {
-      if (!seen.has(item.order_uuid)) countListed(policy, ledger, item, nowMs);
+      if (!seen.has(item.order_uuid)) countListed(policy, ledger, item, nowMs, open);
       seen.add(item.order_uuid);
       listed.add(item.user_order_id);
       last.push(item.order_uuid);
@@ -168,8 +170,17 @@ async function countUnlisted(
   }
 }
 
-/** Counts an order as the list shows it. */
-export function countListed(policy: Partial<Policy>, ledger: Ledger, item: OrderListItem, nowMs: number): void {
+/**
+ * Counts an order as the list shows it. One whose run is `open` stays reserved until the run ends,
+ * because the run may still ask for it to be counted.
+ */
+export function countListed(
+  policy: Partial<Policy>,
+  ledger: Ledger,
+  item: OrderListItem,
+  nowMs: number,
+  open: ReadonlySet<string>,
+): void {
   const type = item.order_type;
   if (!isOrderType(type) || !isJudged(type)) return;
   // Two orders of one id both count.
@@ -180,19 +191,23 @@ export function countListed(policy: Partial<Policy>, ledger: Ledger, item: Order
   if (policy.payeeKey && isPaid && isLost)
     Object.assign(ledger, { payeesLostUntilMs: nowMs, payoutsLostUntilMs: nowMs });
   reserveOrder(ledger, orderId, counted.spends, Math.min(latestMs(item.created_at), nowMs));
-  if (isFinal(item.status)) settle(ledger, counted);
+  if (isFinal(item.status) && !open.has(orderId)) settle(ledger, counted);
 }
 
 /** Returns the latest time that a date may mean: the service's clock may be 12 h behind UTC. */
 const latestMs = (date: string): number =>
   (dateTimeMs(date) ?? Number.POSITIVE_INFINITY) + ZONE_SLACK_MS - AHEAD_OF_UTC_MS;
 
-/** Run whose order no list may show. `isUnclear`: only the run itself knows whether it was sent. */
+/**
+ * Run whose order no list may show. `isUnclear`: only the run itself knows whether it was sent.
+ * `isUnsent`: it was not.
+ */
 interface Unlisted extends OurRun {
   isUnclear?: boolean;
+  isUnsent?: boolean;
 }
 
-/** Returns open orders that may have been sent: the list may not show them yet. */
+/** Returns open orders, with whether they may have been sent: the list may not show them yet. */
 async function openRuns(client: Client, account: string): Promise<Unlisted[]> {
   const nowMs = Date.now();
   const runs = ourRuns(client, account, { fromMs: 0, toMs: nowMs + DAY_MS, endedSinceMs: nowMs });
@@ -200,7 +215,7 @@ async function openRuns(client: Client, account: string): Promise<Unlisted[]> {
   const described = mapInOrder(runs, AT_ONCE, async (run) => {
     if (run.received || run.standing?.kind !== 'open') return;
     const sent = sentBy(await client.workflow.getHandle(run.workflowId).describe());
-    if (sent !== 'no') open.push({ ...run, isUnclear: sent === 'unclear' });
+    open.push({ ...run, isUnclear: sent === 'unclear', isUnsent: sent === 'no' });
   });
   for await (const _ of described);
   return open;

@@ -1,0 +1,172 @@
+import { tsToMs } from '@temporalio/common/lib/time.js';
+import type Big from 'big.js';
+import type { Finding } from '../chaos/evidence/evidence.js';
+import type { StoredOrder } from '../sandbox/stored.js';
+import { decimal, sum, toAmount } from '../src/contract/money.js';
+import { parseOrderWorkflowId } from '../src/contract/names.js';
+import type { CreateVerdict } from '../src/contract/order/activities.js';
+import { amountsOf, factsOf, isOrderType, orderSides, orderTypeOf } from '../src/contract/order/types.js';
+import type { Run } from './engine/run.js';
+import { decode, type HistoryEvent } from './engine/wire.js';
+import { isCanary } from './service.js';
+import type { World } from './world.js';
+
+/* Sums of a day by the service's own ledger, beside what the policy let pass and what it held. */
+
+/** The policy asks how an order ended within this share of its age. */
+const NOTICED_AT_SHARE = 1.6;
+/** And within this time, in which a killed worker's question is asked again. */
+const NOTICED_MS = 60_000;
+/** An estimate by the rates of the request, of what the service expects at its create. */
+const ESTIMATED = { least: '0.94', most: '1.12' };
+const ZERO = decimal('0');
+const larger = (one: Big, other: Big): Big => (one.gt(other) ? one : other);
+const smaller = (one: Big, other: Big): Big => (one.lt(other) ? one : other);
+
+/** Runs of an order id, and what the service executed under it. */
+interface Known {
+  orderId: string;
+  runs: readonly Run[];
+  stored?: StoredOrder | undefined;
+}
+
+/** What an order may count for at a time in a currency. */
+interface Range {
+  least: Big;
+  most: Big;
+}
+
+/** Orders of all runs and of the service, by id. */
+function knownOrders({ engine, service }: World): Known[] {
+  const known = new Map<string, Known>();
+  for (const workflowId of [...engine.retired.keys(), ...engine.runs.keys()]) {
+    const { orderId } = parseOrderWorkflowId(workflowId) ?? {};
+    const runs = [...(engine.retired.get(workflowId) ?? []), ...(engine.runs.get(workflowId) ?? [])];
+    if (orderId !== undefined) known.set(orderId, { orderId, runs });
+  }
+  for (const stored of service.doubles.flatMap(({ world }) => [...world.store.orders.values()])) {
+    const orderId = stored.order.user_order_id;
+    if (!isCanary(orderId)) known.set(orderId, { runs: [], ...known.get(orderId), orderId, stored });
+  }
+  return [...known.values()];
+}
+
+/** When the last run of an order ended. */
+const endMs = ({ runs }: Known): number => runs.at(-1)?.closeMs ?? Number.POSITIVE_INFINITY;
+
+/** What an order that the service has counts for. */
+function rangeOf(known: Known, { order, createdAtMs, finalAtMs }: StoredOrder, currency: string, atMs: number): Range {
+  const { order_type: type, currency_from: from, currency_to: to, strict_withdrawal_amount: strict } = order;
+  const facts = isOrderType(type) ? factsOf(type) : undefined;
+  const isTaken = facts?.movesMoneyAtOnce && from === currency;
+  if (!isTaken && !(facts?.paysOut && to === currency)) return { least: ZERO, most: ZERO };
+  // What a payout takes of its own amount as commission is none of the sum.
+  const side = from === to || !isTaken ? 'to' : 'from';
+  const isNamed = from === to || (side === 'to') === strict;
+  const expected = decimal(order[`expected_amount_${from === to ? 'from' : side}`] ?? '0');
+  const moved = decimal(order[`amount_${side}`] ?? '0');
+  const asked = isNamed
+    ? { least: expected, most: expected }
+    : { least: expected.times(ESTIMATED.least), most: expected.times(ESTIMATED.most) };
+  const endedMs = Math.max(endMs(known), finalAtMs);
+  // Until it is asked how an order ended, either may count: its own follow-up asks sooner.
+  const noticedMs = Math.max(createdAtMs + (endedMs - createdAtMs) * NOTICED_AT_SHARE, endedMs + NOTICED_MS);
+  return {
+    least: finalAtMs >= atMs ? asked.least : noticedMs < atMs ? moved : smaller(asked.least, moved),
+    most: endedMs + NOTICED_MS < atMs && order.status !== 'completed' ? moved : larger(asked.most, moved),
+  };
+}
+
+/** When a person first approved an order, by its id. */
+const approvalsOf = ({ audit }: World): Map<string, number> =>
+  new Map(
+    audit.toReversed().flatMap(({ entry, atMs }) => {
+      const { orderId } = parseOrderWorkflowId(entry.workflowId ?? '') ?? {};
+      return orderId !== undefined && Object(entry.choice).action === 'approve' ? [[orderId, atMs]] : [];
+    }),
+  );
+
+/** Creates that nobody approved, and that took a sum above its limit. */
+function sentBeyond(world: World, known: readonly Known[]): Finding[] {
+  const { limits } = world;
+  const approvedMs = approvalsOf(world);
+  const sent = known.flatMap((one) => (one.stored ? { ...one, stored: one.stored } : []));
+  return [...limits].flatMap(([currency, max]) =>
+    sent.flatMap((one): Finding[] => {
+      const { orderId, stored } = one;
+      const atMs = stored.createdAtMs;
+      const own = rangeOf(one, stored, currency, atMs).least;
+      if (own.eq(0) || approvedMs.has(orderId)) return [];
+      const before = sent.filter((other) => other.stored.createdAtMs < atMs);
+      const total = sum([own, ...before.map((other) => rangeOf(other, other.stored, currency, atMs).least)]);
+      const text = `beyond the limit: ${toAmount(total)} of ${max} ${currency} when ${orderId} was sent`;
+      return total.gt(max) ? [{ orderId, text }] : [];
+    }),
+  );
+}
+
+/** A person is asked about sums of these currencies. */
+interface Asked {
+  orderId: string;
+  atMs: number;
+  currencies: string[];
+}
+
+/** Questions to persons in a history: answers of creates that name totals. */
+function askedIn(orderId: string, history: readonly HistoryEvent[]): Asked[] {
+  return history.flatMap((event): Asked[] => {
+    const [payload] = event.activityTaskCompletedEventAttributes?.result?.payloads ?? [];
+    const verdict = payload?.data?.length ? (decode(payload) as CreateVerdict | null) : null;
+    if (verdict?.kind !== 'policy') return [];
+    const found = [...verdict.reason.matchAll(/the total would be \S+ (\w+),/g)];
+    return [{ orderId, atMs: tsToMs(event.eventTime), currencies: found.map(([, currency = '']) => currency) }];
+  });
+}
+
+/** Persons who were asked about sums that nothing could have exceeded. */
+function heldWithoutNeed(world: World, known: readonly Known[]): Finding[] {
+  const { limits, forgotMs, acts } = world;
+  // What Temporal forgot, and what stands at another account, counts for more, never for less.
+  if (forgotMs.length > 0 || acts.includes('elsewhere')) return [];
+  const asked = known.flatMap(({ orderId, runs }) => runs.flatMap(({ history }) => askedIn(orderId, history)));
+  const approvedMs = approvalsOf(world);
+  const firstMs = new Map(asked.toReversed().map(({ orderId, atMs }) => [orderId, atMs]));
+  return asked.flatMap(({ orderId, atMs, currencies }) =>
+    currencies.flatMap((currency): Finding[] => {
+      const max = limits.get(currency);
+      const most = known.map((one) => {
+        const wasSent = one.stored !== undefined && one.stored.createdAtMs < atMs;
+        const isNew = one.runs.length > 0 && one.runs.every(({ begunMs }) => begunMs > atMs);
+        // Who is asked about counts nowhere before the answer.
+        const isApproved = (approvedMs.get(one.orderId) ?? atMs) < atMs;
+        const isHeld = !wasSent && !isApproved && (firstMs.get(one.orderId) ?? atMs) < atMs;
+        if (one.orderId !== orderId && (isNew || isHeld)) return ZERO;
+        if (one.stored) return rangeOf(one, one.stored, currency, atMs).most;
+        return endMs(one) + NOTICED_MS < atMs ? ZERO : askedFor(one.runs, currency);
+      });
+      if (max === undefined || most.includes(undefined)) return [];
+      const total = sum(most.map((one) => one ?? ZERO));
+      const text = `held without need: ${orderId}, at most ${toAmount(total)} of ${max} ${currency}`;
+      return total.lte(max) ? [{ orderId, text }] : [];
+    }),
+  );
+}
+
+/** What a request asks for in a currency that its type moves; undefined if only rates say it. */
+function askedFor([run]: readonly Run[], currency: string): Big | undefined {
+  const type = run && orderTypeOf(run.start.type);
+  const [payload] = run?.start.input ?? [];
+  if (!type || !payload || !(factsOf(type).movesMoneyAtOnce || factsOf(type).paysOut)) return ZERO;
+  const { order } = decode(payload) as { order: Parameters<typeof orderSides>[1] };
+  const { currencyFrom, currencyTo } = orderSides(type, order);
+  if (currencyFrom !== currency && currencyTo !== currency) return ZERO;
+  const [named] = amountsOf(type, order).filter((one) => one.currency === currency);
+  return named && decimal(named.amount);
+}
+
+/** Sums that were exceeded, and persons who were asked although they were not. */
+export function wrongSums(world: World): Finding[] {
+  if (world.limits.size === 0) return [];
+  const known = knownOrders(world);
+  return [...sentBeyond(world, known), ...heldWithoutNeed(world, known)];
+}
