@@ -105,11 +105,20 @@ function sentBeyond(world: World, known: readonly Known[]): Finding[] {
   );
 }
 
-/** A person is asked about sums of these currencies. */
+/** A person is asked about sums of these currencies. `isFirst`: by the first answer of a create. */
 interface Asked {
   orderId: string;
   atMs: number;
+  isFirst: boolean;
   currencies: string[];
+}
+
+/** The first answer of a create in a history. */
+function firstCreated(history: readonly HistoryEvent[]): HistoryEvent | undefined {
+  const isCreate = (event: HistoryEvent) =>
+    event.activityTaskScheduledEventAttributes?.activityType?.name === 'createOrder';
+  const id = String(history.find(isCreate)?.eventId);
+  return history.find((event) => String(event.activityTaskCompletedEventAttributes?.scheduledEventId) === id);
 }
 
 /** Questions to persons in a history: answers of creates that name totals. */
@@ -119,7 +128,8 @@ function askedIn(orderId: string, history: readonly HistoryEvent[]): Asked[] {
     const verdict = payload?.data?.length ? (decode(payload) as CreateVerdict | null) : null;
     if (verdict?.kind !== 'policy') return [];
     const found = [...verdict.reason.matchAll(/the total would be \S+ (\w+),/g)];
-    return [{ orderId, atMs: tsToMs(event.eventTime), currencies: found.map(([, currency = '']) => currency) }];
+    const currencies = found.map(([, currency = '']) => currency);
+    return [{ orderId, atMs: tsToMs(event.eventTime), isFirst: event === firstCreated(history), currencies }];
   });
 }
 
@@ -130,7 +140,9 @@ function heldWithoutNeed(world: World, known: readonly Known[]): Finding[] {
   if (forgotMs.length > 0 || acts.includes('elsewhere')) return [];
   const asked = known.flatMap(({ orderId, runs }) => runs.flatMap(({ history }) => askedIn(orderId, history)));
   const approvedMs = approvalsOf(world);
-  const firstMs = new Map(asked.toReversed().map(({ orderId, atMs }) => [orderId, atMs]));
+  // One that was allowed before it waited for something else counts on.
+  const held = asked.filter(({ isFirst }) => isFirst);
+  const heldMs = new Map(held.toReversed().map(({ orderId, atMs }) => [orderId, atMs]));
   return asked.flatMap(({ orderId, atMs, currencies }) =>
     currencies.flatMap((currency): Finding[] => {
       const max = limits.get(currency);
@@ -139,7 +151,7 @@ function heldWithoutNeed(world: World, known: readonly Known[]): Finding[] {
         const isNew = one.runs.length > 0 && one.runs.every(({ begunMs }) => begunMs > atMs);
         // Who is asked about counts nowhere before the answer.
         const isApproved = (approvedMs.get(one.orderId) ?? atMs) < atMs;
-        const isHeld = !wasSent && !isApproved && (firstMs.get(one.orderId) ?? atMs) < atMs;
+        const isHeld = !wasSent && !isApproved && (heldMs.get(one.orderId) ?? atMs) < atMs;
         if (one.orderId !== orderId && (isNew || isHeld)) return ZERO;
         if (one.stored) return rangeOf(one, one.stored, currency, atMs).most;
         return endMs(one) + NOTICED_MS < atMs ? ZERO : askedFor(one.runs, currency);

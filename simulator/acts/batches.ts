@@ -149,7 +149,10 @@ const batches: Act = {
         const atMs = random.between(FIRE_MS / 10, FIRE_MS);
         later(atMs, () => {
           if (act === 'edit') return batch.edit();
-          return act === 'reset' ? batch.reset(random) : batch.interrupt(act);
+          if (act !== 'reset') return batch.interrupt(act);
+          batch.reset(random);
+          // One that had ended is open again.
+          ends.push(batch.toItsEnd());
         });
       }
     }

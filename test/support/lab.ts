@@ -89,6 +89,8 @@ export interface LabOptions {
   groups?: boolean;
   /** True: nobody else creates orders at the account, so that no order shows how new an answer is. */
   quiet?: boolean;
+  /** Clock of the workers; that of the machine when omitted. */
+  nowMs?: () => number;
   /** A Temporal server of the test's own; that of the run when omitted. */
   temporalAddress?: string;
 }
@@ -140,6 +142,7 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     workflowThread = false,
     groups = false,
     quiet = false,
+    nowMs = Date.now,
   } = options;
   const temporal = await createTestNamespace({
     address,
@@ -171,13 +174,16 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     const plain = attentionAfterMs ? await impatientWorkflowBundle(attentionAfterMs) : workflowBundle();
     const mode = encryptionMode(changed);
     const code = mode === 'off' ? plain : await encryptedWorkflowBundle(mode);
-    const accounts = groups ? await openAccounts(changed.accounts) : await openUngrouped(changed.accounts, { quiet });
-    if (groups && !quiet) for (const account of accounts.values()) keepBusy(account, Date.now);
+    const accounts = groups
+      ? await openAccounts(changed.accounts)
+      : await openUngrouped(changed.accounts, { quiet, nowMs });
+    if (groups && !quiet) for (const account of accounts.values()) keepBusy(account, nowMs);
     const started = await createWorkers(
       changed,
       target,
       { workflowBundle: code, debugMode: !workflowThread },
       accounts,
+      nowMs,
     );
     running.push(...started.map((worker) => ({ worker, run: worker.run() })));
   };

@@ -76,7 +76,7 @@ const fronts = new Map<string, readonly FrontRoute[]>();
 
 /** A lab without sockets and servers, on virtual time. Throws for what only processes and a real Temporal have. */
 export async function openSimulatedLab(options: LabOptions): Promise<SimulatedLab> {
-  const { pace, callbacks = true, workers = true, limits, quiet = false, groups = false } = options;
+  const { pace, callbacks = true, workers = true, limits, quiet = false, groups = false, nowMs = Date.now } = options;
   if (options.encryptionKeys || options.temporalAddress || limits?.auditDir)
     throw new Error('a simulated lab has no encryption, no audit record and no server of its own');
   labs += 1;
@@ -109,9 +109,9 @@ export async function openSimulatedLab(options: LabOptions): Promise<SimulatedLa
     const transport = through(service.transportOf(process));
     const accounts = groups
       ? await openAccounts(changed.accounts, transport)
-      : await openUngrouped(changed.accounts, { quiet }, transport);
-    if (groups && !quiet) for (const account of accounts.values()) keepBusy(account, Date.now);
-    hosts.push(await startWorker(engine, changed, accounts, process, {}));
+      : await openUngrouped(changed.accounts, { quiet, nowMs }, transport);
+    if (groups && !quiet) for (const account of accounts.values()) keepBusy(account, nowMs);
+    hosts.push(await startWorker(engine, changed, accounts, process, { nowMs }));
   };
   /** Nothing is given to them any more; what they have in hand, they end. */
   const stopWorkers = async (): Promise<void> => {

@@ -46,6 +46,7 @@ export const SIMULATED_TESTS: readonly string[] = [
   'test/workflows/create/conflicts.server.test.ts',
   'test/workflows/create/create-recovery.server.test.ts',
   'test/workflows/create/duplicate-order-id.server.test.ts',
+  'test/workflows/create/earlier-run-clock.server.test.ts',
   'test/workflows/create/echo-differences.server.test.ts',
   'test/workflows/create/format-checks.server.test.ts',
   'test/workflows/create/goes-first.server.test.ts',

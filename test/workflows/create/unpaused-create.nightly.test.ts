@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import type { DepositAddressResult } from '../../../src/contract/address/address.js';
 import { addressWorkflowId, DEPOSIT_ADDRESS_WORKFLOW, ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import { orderInput } from '../../support/inputs.js';
-import { newOrderId, useGatedLab } from '../../support/lab.js';
+import { type Lab, newOrderId, useGatedLab } from '../../support/lab.js';
 import { pendingActivity } from '../../support/pending-activity.js';
 import { serviceView } from './service-view.fixture.js';
 
@@ -19,9 +19,12 @@ const lab = useGatedLab(undefined, {
   pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: WINDOW_MS } },
 });
 
+/** A permanent address needs callbacks. */
+const called = useGatedLab();
+
 /** An operator ends the attempt under way and has the server make another one that looks like a first. */
-async function endAndUnpause(workflowId: string, type: string): Promise<void> {
-  const { client, namespace } = lab.temporal;
+async function endAndUnpause({ temporal }: Lab, workflowId: string, type: string): Promise<void> {
+  const { client, namespace } = temporal;
   const id = await pendingActivity(client, workflowId, type);
   const target = { namespace, execution: { workflowId }, id, identity: 'operator' };
   const failure = { message: 'given up', applicationFailureInfo: { type: 'GivenUp' } };
@@ -35,7 +38,7 @@ test('a create that is paused, failed and unpaused with attempts and heartbeat r
   const marker = `create=no-answer duplicate=c lag_ms=${HIDDEN_MS}`;
   const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker, resend: 'never' }));
   await vi.waitUntil(() => serviceView(lab, orderId).executed === 1, { timeout: 60_000, interval: 20 });
-  await endAndUnpause(handle.workflowId, 'createOrder');
+  await endAndUnpause(lab, handle.workflowId, 'createOrder');
   const { outcome, adopted } = await handle.result();
   const { creates, executed } = serviceView(lab, orderId);
   expect({ outcome, adopted, creates, executed }).toEqual({
@@ -48,7 +51,7 @@ test('a create that is paused, failed and unpaused with attempts and heartbeat r
 
 test('so is the create of a permanent address', async () => {
   let creates = 0;
-  lab.gate.rule = async ({ path }) => {
+  called.gate.rule = async ({ path }) => {
     if (!path.endsWith('/deposit_address/create')) return undefined;
     creates += 1;
     // The first one reaches the service after the next attempt has searched for it.
@@ -56,7 +59,7 @@ test('so is the create of a permanent address', async () => {
     return undefined;
   };
   const workflowId = addressWorkflowId('default', 'unpaused');
-  const handle = await lab.temporal.client.workflow.start<() => Promise<DepositAddressResult>>(
+  const handle = await called.temporal.client.workflow.start<() => Promise<DepositAddressResult>>(
     DEPOSIT_ADDRESS_WORKFLOW,
     {
       taskQueue: ORDERS_TASK_QUEUE,
@@ -65,8 +68,8 @@ test('so is the create of a permanent address', async () => {
     },
   );
   await vi.waitUntil(() => creates === 1, { timeout: 60_000, interval: 20 });
-  await endAndUnpause(workflowId, 'createAddress');
+  await endAndUnpause(called, workflowId, 'createAddress');
   const { adopted, others } = await handle.result();
   expect({ creates, adopted, others }).toEqual({ creates: 1, adopted: true, others: undefined });
-  expect(lab.sandbox.addresses()).toHaveLength(1);
+  expect(called.sandbox.addresses()).toHaveLength(1);
 });
