@@ -107,6 +107,16 @@ export const LATER_HOLE_MUTANTS: readonly Mutant[] = [
     test: { file: 'test/policy/settle.test.ts', name: 'an overpaid deposit counts by what it paid out' },
   },
   {
+    name: 'a create does not wait for a hold that came before it',
+    file: 'src/workflows/create/create-order.ts',
+    find: 'await condition(() => run.holdsAsked === 0);',
+    replacement: '',
+    test: {
+      file: 'test/workflows/stops/held-order.server.test.ts',
+      name: 'a hold that comes before any worker took the order comes before the create, too',
+    },
+  },
+  {
     name: 'D135: an approval covers any amount of its order',
     file: 'src/contract/policy/rules.ts',
     find: 'one.terms === breach.terms && covers(one.amount, breach.amount)',

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { DefaultLogger } from '@temporalio/worker';
@@ -87,9 +88,12 @@ export class Engine {
 
   /** A worker that takes the next task of a queue. */
   hostOf(queue: string): Host | undefined {
-    const serving = this.hosts.filter(({ isAlive, isFrozen, queues }) => isAlive && !isFrozen && queues.has(queue));
+    const serving = this.#serving(queue);
     return serving.length > 0 ? this.random.one(serving) : undefined;
   }
+
+  #serving = (queue: string): Host[] =>
+    this.hosts.filter(({ isAlive, isFrozen, queues }) => isAlive && !isFrozen && queues.has(queue));
 
   newest = (workflowId: string): Run | undefined => this.runs.get(workflowId)?.at(-1);
 
@@ -235,6 +239,10 @@ export class Engine {
 
   async #task(run: Run): Promise<void> {
     while (run.jobs.length > 0 && run.isOpen) {
+      if (this.#serving(run.start.taskQueue).length === 0) {
+        await sleep(UNSERVED_MS);
+        continue;
+      }
       const jobs = run.jobs.splice(0);
       run.record('EVENT_TYPE_WORKFLOW_TASK_SCHEDULED');
       const startedEventId = run.record('EVENT_TYPE_WORKFLOW_TASK_STARTED');
@@ -288,6 +296,8 @@ export class Engine {
   }
 }
 
+/** How often a task that nobody polls for looks for a worker. */
+const UNSERVED_MS = 20;
 const UNHANDLED_COMMAND = TaskFailed.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND;
 const clients = new WeakMap<Host, Client>();
 

@@ -144,7 +144,7 @@ describe('workers that come back with a second key', () => {
     for (const account of lab.config.accounts.values()) Object.assign(account, { canary: CANARY });
     for (const sandbox of [lab.sandbox, other]) sandbox.set({ duplicateMode: 'c', durationsMs: { pay: 86_400_000 } });
     await workAt(PLACES.first);
-    const payouts = new Payouts(lab, newOrderId('keys'));
+    const payouts = new Payouts(lab, `keys-${place}`);
     // The first account hides all orders, canaries too, for as long as the second key is in use.
     lab.sandbox.set({ visibilityLagMs: (WATCHED + 3) * WINDOW_MS });
     const marker = `${UNCLEAR} callback=drop`;

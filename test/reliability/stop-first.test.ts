@@ -14,14 +14,34 @@ const QUEUED = 500;
 const lab = useBatchLab({ workers: false, sandbox: { settings: { durationsMs: { pay: 600_000 } } } });
 afterAll(endProcesses);
 
-test('a stop works before the orders that are queued: few creates follow the request', async () => {
-  const ids = Array.from({ length: QUEUED }, () => newOrderId('queued'));
-  for (let from = 0; from < QUEUED; from += 50) {
+/** Starts orders of which a worker has sent some. Returns their ids, and what counts those that were sent. */
+async function queueOrders(count: number): Promise<{ ids: string[]; creates: () => number }> {
+  const ids = Array.from({ length: count }, () => newOrderId('queued'));
+  for (let from = 0; from < count; from += 50) {
     await Promise.all(ids.slice(from, from + 50).map((id) => lab.orders.start('withdraw', orderInput('withdraw', id))));
   }
-  const creates = () => Object.keys(lab.sandbox.stats().createsByOrderId).length;
+  const sent = () => Object.keys(lab.sandbox.stats().createsByOrderId).length;
+  const before = sent();
+  const creates = () => sent() - before;
   startBatchWorker(lab);
   await vi.waitUntil(() => creates() > 20, { timeout: 60_000, interval: 10 });
+  return { ids, creates };
+}
+
+test('a hold that comes while an order is queued works before its create', async () => {
+  const { ids, creates } = await queueOrders(200);
+  const held = [ids[120], ids[199]] as [string, string];
+  // Some of the answers take longer than their caller waits.
+  await Promise.allSettled(held.map((id) => lab.orders.order(id).hold({ by: 'Ann Smith', reason: 'a test' })));
+  await vi.waitUntil(() => creates() === 198, { timeout: 120_000, interval: 200 });
+  for (const id of held) {
+    expect((await lab.orders.order(id).state()).attention?.code).toBe('held');
+    expect(lab.sandbox.stats().createsByOrderId[id]).toBeUndefined();
+  }
+});
+
+test('a stop works before the orders that are queued: few creates follow the request', async () => {
+  const { creates } = await queueOrders(QUEUED);
   const [before, askedAtMs] = [creates(), performance.now()];
   const words = ['account', 'stop', 'default', '--by', 'Ann Smith', '--reason', 'a test'];
   const { code: exitCode } = await runStarterWith(async () => lab.orders, words);

@@ -61,7 +61,8 @@ async function takeHold(
 ): Promise<OrderState> {
   const choice = { by, reason, runId };
   const text = JSON.stringify(choice);
-  await takeSigned({
+  run.holdsAsked += 1;
+  const taking = takeSigned({
     input: { account: run.account, update: HOLD_UPDATE, choice, signature, ...required(run.strictest.onlyByCommand) },
     refusal: () => refusal(run, { ...choice, signature }) ?? (signed.has(text) ? TAKEN : undefined),
     refuse,
@@ -69,6 +70,9 @@ async function takeHold(
       if (keyId) signed.add(text);
       record(run, { kind: 'blocked', by: 'hold', why: `held by ${maskWords(by)}: ${maskWords(reason)}` });
     },
+  });
+  await taking.finally(() => {
+    run.holdsAsked -= 1;
   });
   // A worker that has the create finds the hold right before it sends, or has sent already. A
   // parked order asks about the hold before the answer, which shows that.

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
@@ -188,5 +189,23 @@ describe('where the account has approvers', () => {
     await lab.temporal.client.workflow.getHandle('stop:default').terminate('by hand');
     await expect(accounts.resume('default', BOB)).rejects.toThrow('takes nothing unsigned');
     expect((await accounts.state('default')).stop).toMatchObject(ANN);
+  });
+});
+
+describe('a hold that comes before any worker took the order', () => {
+  const lab = useLab({ workers: false });
+
+  test('comes before the create, too', async () => {
+    const id = newOrderId('queued');
+    const order = await lab.orders.start('withdraw', orderInput('withdraw', id));
+    const held = order.hold(ANN);
+    // Until Temporal has it.
+    await sleep(1_000);
+    await lab.startWorkers();
+    expect((await held).attention?.code).toBe('held');
+    expect(lab.requestsOf(id)).toEqual([]);
+    const { revision, runId } = await order.state();
+    await order.decide({ action: 'release', ...BOB, revision, runId });
+    expect((await order.result()).outcome).toBe('completed');
   });
 });
