@@ -37,9 +37,7 @@ import { deliverySlots } from './delivery-slots.js';
 import { Failovers } from './failovers.js';
 import { newIdentity, watchWorkers } from './limit-shares.js';
 import { createMonitor } from './monitor.js';
-
-/** A create attempt may take 50 s, so a stopping worker waits longer. */
-const SHUTDOWN_GRACE = '55s' as const;
+import { runAll, SHUTDOWN_GRACE_MS, shutDown } from './run-workers.js';
 
 /** Starts a worker; `run` ends after `stop`. Throws ConfigError and TemporalUnreachableError. */
 export async function startWorker(config: WorkerConfig) {
@@ -80,7 +78,7 @@ export async function startWorker(config: WorkerConfig) {
   const workers = await createWorkers(config, { connection, namespace, identity, live }, code, accounts);
   const stopFailovers = failovers.start();
   const monitoring = await monitor.start({ connection, namespace, workers, accounts, findings: checking.findings });
-  const run = Promise.all(workers.map((worker) => worker.run())).then(() => {
+  const run = runAll(workers).then(() => {
     watching.stop();
     stopFailovers();
     return Promise.all([monitoring.stop(), stopTracing?.()]).then(() => connection.close());
@@ -92,7 +90,7 @@ export async function startWorker(config: WorkerConfig) {
     run,
     stop: () => {
       checking.stop();
-      for (const worker of workers) worker.shutdown();
+      shutDown(workers);
       return run;
     },
   };
@@ -133,7 +131,7 @@ export async function createWorkers(
     connection,
     namespace,
     ...(identity && { identity }),
-    shutdownGraceTime: SHUTDOWN_GRACE,
+    shutdownGraceTime: SHUTDOWN_GRACE_MS,
     dataConverter: workerConverter(config, warnOfPlain()),
     interceptors: { activity: [...traced, refuseForeign, countCreates] },
     ...versionOptions(config.version, workflows),
