@@ -18,7 +18,7 @@ export class Load {
   readonly #underWay = new Map<string, number>();
   readonly #ends = new WeakMap<ServerResponse, (() => Promise<unknown>)[]>();
 
-  /** `connections`: open ones of the port. */
+  /** `connections`: open ones of the port that do not wait for their sender. */
   constructor(private readonly connections: () => number) {}
 
   get isFull(): boolean {

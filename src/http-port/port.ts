@@ -30,7 +30,7 @@ interface PortLimits {
 /** Listening port. `close` lets current requests finish, and half-sent ones for a while. */
 export interface Port {
   url: string;
-  /** Returns the number of open connections. */
+  /** Returns the number of open connections that no other one can displace. */
   connections: () => number;
   close: () => Promise<void>;
 }
@@ -95,7 +95,7 @@ export async function openPort(
   };
   return {
     url: `http://${isIPv6(address) ? `[${address}]` : address}:${bound}`,
-    connections: () => all.open.size,
+    connections: () => all.open.size - all.waiting.size,
     close,
   };
 }

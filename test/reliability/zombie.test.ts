@@ -80,7 +80,8 @@ async function freezeThroughSettling({ keepProbe, zombie, successor }: Case, tem
     .stderr()
     .split('\n')
     .filter((text) => text.includes('create attempt ended'));
-  expect(ends.map((text) => JSON.parse(text).verdict)).toEqual(['notSent']);
+  // It may look again, and find what the other one sent.
+  expect(ends.map((text) => JSON.parse(text).verdict)).toEqual([expect.stringMatching(/^(notSent|adopted)$/)]);
   expect(await countsOf(orderId)).toEqual({ creates: 1, executed: 1 });
   for (const left of [stopped, second]) left.kill('SIGKILL');
 }

@@ -4,6 +4,7 @@ import { resetTo, resettableEvents, runOf, WITHOUT_UPDATES } from '../../reliabi
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId } from '../../support/lab.js';
 import { pendingActivity } from '../../support/pending-activity.js';
+import { settings } from '../../support/simulated.js';
 import { decideNow } from '../compensation/parked-orders.fixture.js';
 import { attentionSays, executedAtBoth, openTwoAccounts, PLACES, type TwoAccounts } from './two-accounts.fixture.js';
 
@@ -42,15 +43,19 @@ async function refusedAndAgain(accounts: TwoAccounts, handle: OrderHandle) {
 }
 
 describe.concurrent('where it was sent is forgotten by its own run', () => {
-  test('failed by its id, sent elsewhere by a person, and refused there: it does not end as refused, nor is it started again', async () => {
-    const { accounts, handle } = await inHand('forgotten');
-    const { client } = accounts.lab.temporal;
-    const activityId = await pendingActivity(client, handle.workflowId, 'createOrder');
-    accounts.lab.sandbox.set({ faults: { 'status.500': 1, 'list.500': 1 } });
-    await client.activity.fail({ workflowId: handle.workflowId, activityId }, new Error('hangs'));
-    await accounts.workAt(PLACES.otherKey);
-    await refusedAndAgain(accounts, handle);
-  });
+  // On a server the history names the worker that had the create, whose identity names its account.
+  test.skipIf(!settings.isSimulated)(
+    'failed by its id, sent elsewhere by a person, and refused there: it does not end as refused, nor is it started again',
+    async () => {
+      const { accounts, handle } = await inHand('forgotten');
+      const { client } = accounts.lab.temporal;
+      const activityId = await pendingActivity(client, handle.workflowId, 'createOrder');
+      accounts.lab.sandbox.set({ faults: { 'status.500': 1, 'list.500': 1 } });
+      await client.activity.fail({ workflowId: handle.workflowId, activityId }, new Error('hangs'));
+      await accounts.workAt(PLACES.otherKey);
+      await refusedAndAgain(accounts, handle);
+    },
+  );
 
   test('reset while it was in hand, the same', async () => {
     const { accounts, handle } = await inHand('forgotten-reset');
