@@ -36,19 +36,32 @@ interface Range {
   most: Big;
 }
 
-/** Orders of all runs and of the service, by id. */
-function knownOrders({ engine, service }: World): Known[] {
-  const known = new Map<string, Known>();
+/** Runs of orders, by id. */
+function runsOfOrders({ engine }: World): Map<string, readonly Run[]> {
+  const found = new Map<string, readonly Run[]>();
   for (const workflowId of [...engine.retired.keys(), ...engine.runs.keys()]) {
     const { orderId } = parseOrderWorkflowId(workflowId) ?? {};
     const runs = [...(engine.retired.get(workflowId) ?? []), ...(engine.runs.get(workflowId) ?? [])];
-    if (orderId !== undefined) known.set(orderId, { orderId, runs });
+    if (orderId !== undefined) found.set(orderId, runs);
   }
-  for (const stored of service.doubles.flatMap(({ world }) => [...world.store.orders.values()])) {
-    const orderId = stored.order.user_order_id;
-    if (!isCanary(orderId)) known.set(orderId, { runs: [], ...known.get(orderId), orderId, stored });
-  }
-  return [...known.values()];
+  return found;
+}
+
+/** All orders of the service in the order of their creates, and those that it does not have. */
+function knownOrders({ service }: World, runsOf: ReadonlyMap<string, readonly Run[]>): Known[] {
+  const all = service.doubles.flatMap(({ world }) => [...world.store.orders.values()]);
+  const stored = all.filter(({ order }) => !isCanary(order.user_order_id));
+  stored.sort((one, other) => one.createdAtMs - other.createdAtMs);
+  const ids = new Set(stored.map(({ order }) => order.user_order_id));
+  const unsent = [...runsOf].filter(([orderId]) => !ids.has(orderId));
+  return [
+    ...stored.map((one) => ({
+      orderId: one.order.user_order_id,
+      runs: runsOf.get(one.order.user_order_id) ?? [],
+      stored: one,
+    })),
+    ...unsent.map(([orderId, runs]) => ({ orderId, runs })),
+  ];
 }
 
 /** When the last run of an order ended. */
@@ -92,12 +105,13 @@ function sentBeyond(world: World, known: readonly Known[]): Finding[] {
   const approvedMs = approvalsOf(world);
   const sent = known.flatMap((one) => (one.stored ? { ...one, stored: one.stored } : []));
   return [...limits].flatMap(([currency, max]) =>
-    sent.flatMap((one): Finding[] => {
+    sent.flatMap((one, n): Finding[] => {
       const { orderId, stored } = one;
       const atMs = stored.createdAtMs;
       const own = rangeOf(one, stored, currency, atMs).least;
-      if (own.eq(0) || approvedMs.has(orderId)) return [];
-      const before = sent.filter((other) => other.stored.createdAtMs < atMs);
+      const isApproved = (approvedMs.get(orderId) ?? atMs) < atMs;
+      if (own.eq(0) || isApproved) return [];
+      const before = sent.slice(0, n);
       const total = sum([own, ...before.map((other) => rangeOf(other, other.stored, currency, atMs).least)]);
       const text = `beyond the limit: ${toAmount(total)} of ${max} ${currency} when ${orderId} was sent`;
       return total.gt(max) ? [{ orderId, text }] : [];
@@ -127,6 +141,8 @@ function askedIn(orderId: string, history: readonly HistoryEvent[]): Asked[] {
     const [payload] = event.activityTaskCompletedEventAttributes?.result?.payloads ?? [];
     const verdict = payload?.data?.length ? (decode(payload) as CreateVerdict | null) : null;
     if (verdict?.kind !== 'policy') return [];
+    if (!/the total would be|cannot be estimated/.test(verdict.reason))
+      throw new Error(`a rule that is no sum: ${verdict.reason}`);
     const found = [...verdict.reason.matchAll(/the total would be \S+ (\w+),/g)];
     const currencies = found.map(([, currency = '']) => currency);
     return [{ orderId, atMs: tsToMs(event.eventTime), isFirst: event === firstCreated(history), currencies }];
@@ -134,11 +150,15 @@ function askedIn(orderId: string, history: readonly HistoryEvent[]): Asked[] {
 }
 
 /** Persons who were asked about sums that nothing could have exceeded. */
-function heldWithoutNeed(world: World, known: readonly Known[]): Finding[] {
+function heldWithoutNeed(
+  world: World,
+  known: readonly Known[],
+  runsOf: ReadonlyMap<string, readonly Run[]>,
+): Finding[] {
   const { limits, forgotMs, acts } = world;
   // What Temporal forgot, and what stands at another account, counts for more, never for less.
   if (forgotMs.length > 0 || acts.includes('elsewhere')) return [];
-  const asked = known.flatMap(({ orderId, runs }) => runs.flatMap(({ history }) => askedIn(orderId, history)));
+  const asked = [...runsOf].flatMap(([orderId, runs]) => runs.flatMap(({ history }) => askedIn(orderId, history)));
   const approvedMs = approvalsOf(world);
   // One that was allowed before it waited for something else counts on.
   const held = asked.filter(({ isFirst }) => isFirst);
@@ -179,6 +199,7 @@ function askedFor([run]: readonly Run[], currency: string): Big | undefined {
 /** Sums that were exceeded, and persons who were asked although they were not. */
 export function wrongSums(world: World): Finding[] {
   if (world.limits.size === 0) return [];
-  const known = knownOrders(world);
-  return [...sentBeyond(world, known), ...heldWithoutNeed(world, known)];
+  const runsOf = runsOfOrders(world);
+  const known = knownOrders(world, runsOf);
+  return [...sentBeyond(world, known), ...heldWithoutNeed(world, known, runsOf)];
 }

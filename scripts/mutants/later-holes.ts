@@ -109,7 +109,7 @@ export const LATER_HOLE_MUTANTS: readonly Mutant[] = [
   {
     name: 'a create does not wait for a hold that came before it',
     file: 'src/workflows/create/create-order.ts',
-    find: 'await condition(() => run.holdsAsked === 0);',
+    find: 'await condition(() => first.every((one) => !run.holdsAsked.has(one)));',
     replacement: '',
     test: {
       file: 'test/workflows/stops/held-order.server.test.ts',

@@ -130,6 +130,10 @@ export function createApi(
       return work;
     };
   });
+  // A body may have come late.
+  app.addHook('preHandler', async ({ routeOptions }) => {
+    if (routeOptions.config.verbs && load.isFull) throw new Refusal(FULL);
+  });
   app.decorateRequest('caller');
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store' });

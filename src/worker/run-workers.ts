@@ -8,12 +8,28 @@ const LOOK_MS = 500;
 const WORKER_FAILED =
   'a worker failed: the log line "Worker failed" says why. No order is lost: other workers go on with them, and so does this one once that is mended and it is started again';
 
-/** Runs workers until all are shut down. Rejects once one of them has failed. */
+/**
+ * Runs workers until all are shut down. Rejects once one of them has failed, when the others had
+ * their time to end: after a failure, the SDK may wait for ever for its own polls.
+ */
 export async function runAll(workers: readonly Worker[]): Promise<void> {
-  const ended = Promise.all(workers.map((worker) => worker.run())).catch(() => {
-    throw new Error(WORKER_FAILED);
+  const has = (...states: State[]) => workers.some((worker) => states.includes(worker.getState()));
+  let isOver = false;
+  const ended = Promise.all(workers.map((worker) => worker.run())).finally(() => {
+    isOver = true;
   });
-  await Promise.race([ended, untilFailed(workers)]);
+  const untilFailed = async (): Promise<void> => {
+    while (!isOver && !has('FAILED')) await sleep(LOOK_MS, undefined, { ref: false });
+    if (has('FAILED')) throw new Error(WORKER_FAILED);
+  };
+  try {
+    await Promise.race([ended, untilFailed()]);
+  } catch {
+    shutDown(workers);
+    const untilMs = performance.now() + SHUTDOWN_GRACE_MS;
+    while (has('STOPPING', 'DRAINING', 'DRAINED') && performance.now() < untilMs) await sleep(LOOK_MS);
+    throw new Error(WORKER_FAILED);
+  }
 }
 
 /** Shuts down those that run. The SDK throws for others. */
@@ -22,16 +38,3 @@ export function shutDown(workers: readonly Worker[]): void {
 }
 
 type State = ReturnType<Worker['getState']>;
-
-/**
- * Rejects once a worker has failed, when the others had their time to end: after a failure the SDK
- * may wait for ever for its own polls.
- */
-async function untilFailed(workers: readonly Worker[]): Promise<never> {
-  const has = (...states: State[]) => workers.some((worker) => states.includes(worker.getState()));
-  while (!has('FAILED')) await sleep(LOOK_MS, undefined, { ref: false });
-  shutDown(workers);
-  const untilMs = performance.now() + SHUTDOWN_GRACE_MS;
-  while (has('STOPPING', 'DRAINING', 'DRAINED') && performance.now() < untilMs) await sleep(LOOK_MS);
-  throw new Error(WORKER_FAILED);
-}

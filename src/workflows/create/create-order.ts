@@ -196,9 +196,12 @@ async function lookUpRecovered(run: OrderRun): Promise<Seen> {
 async function attempt(create: Create, action: Extract<Action, { do: 'attempt' }>): Promise<void> {
   const { run } = create;
   const { permission } = action;
-  // A hold that came first is checked first.
-  await condition(() => run.holdsAsked === 0);
-  if (isChanged(create, action)) return;
+  // A hold that came first is checked first. Later ones hold nothing up.
+  const first = [...run.holdsAsked];
+  if (first.length > 0) {
+    await condition(() => first.every((one) => !run.holdsAsked.has(one)));
+    if (isChanged(create, action)) return;
+  }
   // The permission holds while the attempt waits, whatever the budget says.
   if (permission === 'absent') record(run, { kind: 'permitted', readIn: answeredIn(run) });
   run.isAttempting = true;

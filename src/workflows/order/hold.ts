@@ -61,7 +61,7 @@ async function takeHold(
 ): Promise<OrderState> {
   const choice = { by, reason, runId };
   const text = JSON.stringify(choice);
-  run.holdsAsked += 1;
+  run.holdsAsked.add(choice);
   const taking = takeSigned({
     input: { account: run.account, update: HOLD_UPDATE, choice, signature, ...required(run.strictest.onlyByCommand) },
     refusal: () => refusal(run, { ...choice, signature }) ?? (signed.has(text) ? TAKEN : undefined),
@@ -71,9 +71,7 @@ async function takeHold(
       record(run, { kind: 'blocked', by: 'hold', why: `held by ${maskWords(by)}: ${maskWords(reason)}` });
     },
   });
-  await taking.finally(() => {
-    run.holdsAsked -= 1;
-  });
+  await taking.finally(() => run.holdsAsked.delete(choice));
   // A worker that has the create finds the hold right before it sends, or has sent already. A
   // parked order asks about the hold before the answer, which shows that.
   const isAsked = () => run.phase !== 'parked' || run.attention?.code === 'held' || wasEverInDoubt(run.facts);

@@ -64,8 +64,8 @@ export interface OrderRun {
   elsewhereWaitMs?: number;
   /** A create attempt has no answer yet. */
   isAttempting?: boolean;
-  /** Requests for a hold whose signature is being checked. Nothing is sent meanwhile. */
-  holdsAsked: number;
+  /** Requests for a hold whose signature is being checked. */
+  readonly holdsAsked: Set<object>;
   /** When the last attempt was asked for, if its worker was lost before it sent. */
   unconfirmedAtMs?: number;
   /** Its place in the line of orders that wait for funds. `short`: what is missing. */
@@ -104,7 +104,7 @@ export function openRun(type: OrderType, started: RunInput): OrderRun {
     funds: {},
     lastLookUp: {},
     callback: { isDue: false },
-    holdsAsked: 0,
+    holdsAsked: new Set(),
     parked: { offers: [], candidates: [] },
     outbox: openOutbox(account),
     decisions: [],
