@@ -97,7 +97,7 @@ export const LATER_HOLE_MUTANTS: readonly Mutant[] = [
     file: 'src/activities/policy/settle.ts',
     find: 'const executed = executedOn(result, side, asked) ?? asked;',
     replacement: 'const executed = asked;',
-    test: { file: 'test/policy/settle.test.ts', name: 'an order that executed partly counts so' },
+    test: { file: 'test/policy/settle.test.ts', name: 'an order that executed partly counts for that alone' },
   },
   {
     name: 'an order counts for no more than was asked',

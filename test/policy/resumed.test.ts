@@ -131,7 +131,7 @@ test('an order that the list did not show is counted by the next attempt, also i
   const [begunAtMs, endedAtMs] = [kept.begunAtMs - 3_600_000, kept.begunAtMs - 3_000_000];
   const late = [...OPEN, { orderId: 'late-open' }, { orderId: 'late-ended', endedAtMs }];
   const { ledger } = await read(late, { ...kept, begunAtMs });
-  expect(Object.keys(ledger.open).toSorted()).toEqual(['late-ended', 'late-open']);
+  expect(Object.keys(ledger.open).toSorted()).toEqual(['late-ended', 'late-open', 'past-3']);
 });
 
 test('what was kept does not count for another account, for other rules, or after half a day', async () => {
@@ -152,9 +152,10 @@ test('an entry that cannot be read has the list read from its beginning, because
   await run('createOrder', attemptOf('withdraw', orderInput('withdraw', 'bad', { marker: 'list=malformed' })));
   const ended = [...OPEN, { orderId: 'past-4', endedAtMs: Date.now() }, { orderId: 'bad', endedAtMs: Date.now() }];
   const whole = await read(ended);
-  expect(Object.keys(whole.ledger.open)).toEqual(['bad']);
+  // A run that is open may still ask for its order, so that stays reserved.
+  expect(Object.keys(whole.ledger.open).toSorted()).toEqual(['bad', 'past-3']);
   const resumed = await read(ended, kept);
-  expect(Object.keys(resumed.ledger.open)).toEqual(['bad']);
+  expect(Object.keys(resumed.ledger.open).toSorted()).toEqual(['bad', 'past-3']);
   expect(resumed.ledger.sums).toEqual(whole.ledger.sums);
 });
 

@@ -65,7 +65,7 @@ test.for<[string, Partial<Order>, [string, string][]]>([
       ['# p', '1'],
     ],
   ],
-])('an order that executed %s counts so', ([, figures, counted]) => {
+])('an order that executed %s counts for that alone', ([, figures, counted]) => {
   const reserved = [
     ['usd', '100'],
     ['usdt', '98'],
