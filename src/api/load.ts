@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { MAX_CONNECTIONS } from '../http-port/port.js';
+import { MAX_CONNECTIONS, type Port } from '../http-port/port.js';
 
 /** Maximum requests of one caller under way, most of which wait for an order. */
 const MOST_UNDER_WAY = 100;
@@ -18,11 +18,11 @@ export class Load {
   readonly #underWay = new Map<string, number>();
   readonly #ends = new WeakMap<ServerResponse, (() => Promise<unknown>)[]>();
 
-  /** `connections`: open ones of the port that do not wait for their sender. */
-  constructor(private readonly connections: () => number) {}
+  /** `connections`: those of the port. Senders that are slow end waits early, and refuse nobody. */
+  constructor(private readonly connections: Port['connections']) {}
 
   get isFull(): boolean {
-    return this.connections() > FULL * MAX_CONNECTIONS;
+    return this.connections().underWay > FULL * MAX_CONNECTIONS;
   }
 
   /**
@@ -55,7 +55,7 @@ export class Load {
     let timer: NodeJS.Timeout | undefined;
     const crowded = new Promise<undefined>((resolve) => {
       timer = setInterval(() => {
-        if (this.connections() > CROWDED * MAX_CONNECTIONS) resolve(undefined);
+        if (this.connections().open > CROWDED * MAX_CONNECTIONS) resolve(undefined);
       }, LOOK_EVERY_MS);
     });
     return Promise.race([awaited, crowded]).finally(() => clearInterval(timer));

@@ -80,7 +80,7 @@ const UNLOGGED: readonly number[] = [401, 429];
 /** Creates the API without a port. */
 export function createApi(
   { orders, keys, log, whyNotReady, within, onAnswer, ...options }: ApiOptions,
-  connections: () => number = () => 0,
+  connections: Port['connections'] = () => ({ open: 0, underWay: 0 }),
 ) {
   const app = fastify({
     logger: false,

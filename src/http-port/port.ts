@@ -30,8 +30,8 @@ interface PortLimits {
 /** Listening port. `close` lets current requests finish, and half-sent ones for a while. */
 export interface Port {
   url: string;
-  /** Returns the number of open connections that no other one can displace. */
-  connections: () => number;
+  /** Returns the number of open connections, and of those that no other one can displace. */
+  connections: () => { open: number; underWay: number };
   close: () => Promise<void>;
 }
 
@@ -95,7 +95,7 @@ export async function openPort(
   };
   return {
     url: `http://${isIPv6(address) ? `[${address}]` : address}:${bound}`,
-    connections: () => all.open.size - all.waiting.size,
+    connections: () => ({ open: all.open.size, underWay: all.open.size - all.waiting.size }),
     close,
   };
 }

@@ -24,7 +24,7 @@ async function hangUp(path: string, begun: number): Promise<void> {
   socket.on('error', () => undefined).write(`GET ${path} HTTP/1.1\r\nhost: ${new URL(api.url).host}\r\n\r\n`);
   await vi.waitFor(() => expect(reads).toHaveLength(begun));
   socket.resetAndDestroy();
-  await vi.waitFor(() => expect(api.connections()).toBe(0));
+  await vi.waitFor(() => expect(api.connections().open).toBe(0));
 }
 
 test.each(['/v1/rates', '/v1/books'])(
