@@ -79,7 +79,7 @@ async function ownFindings(world: World): Promise<Finding[]> {
     .open()
     .filter(({ workflowId }) => !parseOrderWorkflowId(workflowId))
     .map(({ workflowId }) => ({ text: `${workflowId} is still open` }));
-  for (const run of [...engine.runs.values(), ...engine.retired.values()].flat()) {
+  for (const run of [...engine.allRuns().values()].flat()) {
     if (run.taskFailure !== undefined)
       findings.push({ text: `${run.workflowId}: its code failed: ${run.taskFailure}` });
     const { workflow, differs } = await engine.code.replay(run);
@@ -93,8 +93,7 @@ async function ownFindings(world: World): Promise<Finding[]> {
 async function evidenceOf(world: World, report: OperatorReport): Promise<Evidence> {
   const { engine, service, accepted, audit } = world;
   const followed = new Map<string, FollowedOrder>();
-  for (const workflowId of new Set([...engine.retired.keys(), ...engine.runs.keys()])) {
-    const runs = [...(engine.retired.get(workflowId) ?? []), ...(engine.runs.get(workflowId) ?? [])];
+  for (const [workflowId, runs] of engine.allRuns()) {
     const run = runs.at(-1);
     const about = run && (parseOrderWorkflowId(workflowId) ?? receiptOf(world, workflowId) ?? (await canaryOf(run)));
     if (!run || !about) continue;

@@ -1,6 +1,7 @@
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import type Big from 'big.js';
 import type { Finding } from '../chaos/evidence/evidence.js';
+import { larger, smaller, ZERO } from '../sandbox/money.js';
 import type { StoredOrder } from '../sandbox/stored.js';
 import { decimal, sum, toAmount } from '../src/contract/money.js';
 import { parseOrderWorkflowId } from '../src/contract/names.js';
@@ -19,9 +20,6 @@ const NOTICED_AT_SHARE = 1.6;
 const NOTICED_MS = 60_000;
 /** An estimate by the rates of the request, of what the service expects at its create. */
 const ESTIMATED = { least: '0.94', most: '1.12' };
-const ZERO = decimal('0');
-const larger = (one: Big, other: Big): Big => (one.gt(other) ? one : other);
-const smaller = (one: Big, other: Big): Big => (one.lt(other) ? one : other);
 
 /** Runs of an order id, and what the service executed under it. */
 interface Known {
@@ -38,13 +36,11 @@ interface Range {
 
 /** Runs of orders, by id. */
 function runsOfOrders({ engine }: World): Map<string, readonly Run[]> {
-  const found = new Map<string, readonly Run[]>();
-  for (const workflowId of [...engine.retired.keys(), ...engine.runs.keys()]) {
+  const found = [...engine.allRuns()].flatMap(([workflowId, runs]) => {
     const { orderId } = parseOrderWorkflowId(workflowId) ?? {};
-    const runs = [...(engine.retired.get(workflowId) ?? []), ...(engine.runs.get(workflowId) ?? [])];
-    if (orderId !== undefined) found.set(orderId, runs);
-  }
-  return found;
+    return orderId === undefined ? [] : [[orderId, runs] as const];
+  });
+  return new Map(found);
 }
 
 /** All orders of the service in the order of their creates, and those that it does not have. */

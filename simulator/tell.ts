@@ -37,9 +37,7 @@ export async function storyTeller(code: string, isPlanted: boolean): Promise<(st
     for (const act of world.atEnd) act();
     // What is still open would stay in memory.
     for (const { workflow } of [...world.engine.runs.values()].flat()) await workflow?.dispose();
-    const lives = [...new Set([...world.engine.runs.keys(), ...world.engine.retired.keys()])].filter((id) =>
-      parseOrderWorkflowId(id),
-    ).length;
+    const lives = [...world.engine.allRuns().keys()].filter((id) => parseOrderWorkflowId(id)).length;
     const asked = [...report.parks.values()].reduce((sum, one) => sum + one, 0);
     return {
       ...{ broken, acts: world.acts },

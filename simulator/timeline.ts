@@ -18,7 +18,7 @@ export function timelineOf(world: World, about: string): string[] {
   const eventsOf = (whose: string, events: readonly HistoryEvent[]) => {
     for (const event of events) add(tsToMs(event.eventTime), `${whose} #${event.eventId} ${wordsOf(event)}`);
   };
-  const runs = [...engine.retired.values(), ...engine.runs.values()].flat();
+  const runs = [...engine.allRuns().values()].flat();
   for (const run of runs.filter(({ workflowId }) => workflowId.includes(about))) {
     const whose = `${run.workflowId} ${run.runId.slice(-6)}`;
     eventsOf(whose, run.history);

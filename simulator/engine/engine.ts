@@ -95,6 +95,12 @@ export class Engine {
   #serving = (queue: string): Host[] =>
     this.hosts.filter(({ isAlive, isFrozen, queues }) => isAlive && !isFrozen && queues.has(queue));
 
+  /** Runs by workflow, oldest first, also those that retention took. */
+  allRuns(): ReadonlyMap<string, readonly Run[]> {
+    const ids = new Set([...this.retired.keys(), ...this.runs.keys()]);
+    return new Map([...ids].map((id) => [id, [...(this.retired.get(id) ?? []), ...(this.runs.get(id) ?? [])]]));
+  }
+
   newest = (workflowId: string): Run | undefined => this.runs.get(workflowId)?.at(-1);
 
   /** The run of an execution. Throws NOT_FOUND. */

@@ -77,8 +77,7 @@ export function rebuildPolicyActivity(deps: ActivityDeps) {
       const rates = await account.rates.current();
       // An entry that cannot be read may be of any order.
       const ended = await endedRuns(client, name, isWhole ? sinceMs : Date.now() - COUNTED_MS, listed);
-      const sent = open.filter(({ isUnsent }) => !isUnsent);
-      const unlisted = [...sent, ...ended].filter(({ orderId }) => !listed.has(orderId));
+      const unlisted = [...open, ...ended].filter(({ orderId, sent }) => !listed.has(orderId) && sent !== 'no');
       await countUnlisted(client, { policy, ledger, rates }, unlisted);
       return prune(ledger, Date.now());
     } catch (error) {
@@ -158,7 +157,7 @@ async function countUnlisted(
   runs: readonly Unlisted[],
 ): Promise<void> {
   const payouts = mapInOrder(runs, AT_ONCE, async (run) => {
-    if (run.isUnclear && !(await mayHaveSent(client, run))) return undefined;
+    if (run.sent === 'unclear' && !(await mayHaveSent(client, run))) return undefined;
     const { workflowType, input } = await readFirstInput(client, run.workflowId, run.runId);
     const type = orderTypeOf(workflowType);
     if (!type || !isJudged(type) || !input.order) return undefined;
@@ -198,13 +197,9 @@ export function countListed(
 const latestMs = (date: string): number =>
   (dateTimeMs(date) ?? Number.POSITIVE_INFINITY) + ZONE_SLACK_MS - AHEAD_OF_UTC_MS;
 
-/**
- * Run whose order no list may show. `isUnclear`: only the run itself knows whether it was sent.
- * `isUnsent`: it was not.
- */
+/** Run whose order no list may show. `sent`: of an open one; only the run knows `unclear`. */
 interface Unlisted extends OurRun {
-  isUnclear?: boolean;
-  isUnsent?: boolean;
+  sent?: ReturnType<typeof sentBy>;
 }
 
 /** Returns open orders, with whether they may have been sent: the list may not show them yet. */
@@ -214,8 +209,7 @@ async function openRuns(client: Client, account: string): Promise<Unlisted[]> {
   const open: Unlisted[] = [];
   const described = mapInOrder(runs, AT_ONCE, async (run) => {
     if (run.received || run.standing?.kind !== 'open') return;
-    const sent = sentBy(await client.workflow.getHandle(run.workflowId).describe());
-    open.push({ ...run, isUnclear: sent === 'unclear', isUnsent: sent === 'no' });
+    open.push({ ...run, sent: sentBy(await client.workflow.getHandle(run.workflowId).describe()) });
   });
   for await (const _ of described);
   return open;
@@ -228,7 +222,12 @@ async function mayHaveSent(client: Client, { account, orderId }: OurRun): Promis
 }
 
 /** Returns orders that ended since a time and are not listed. The sums ask later how they ended. */
-async function endedRuns(client: Client, account: string, endedSinceMs: number, listed: ReadonlySet<string>) {
+async function endedRuns(
+  client: Client,
+  account: string,
+  endedSinceMs: number,
+  listed: ReadonlySet<string>,
+): Promise<Unlisted[]> {
   const nowMs = Date.now();
   const newest = new Map<string, OurRun>();
   for await (const run of ourRuns(client, account, { fromMs: nowMs - COUNTED_MS, toMs: nowMs, endedSinceMs })) {
