@@ -1,6 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
+import { SIMULATED_TESTS } from '../../test/support/simulated-tests.js';
 import type { Mutant } from './mutant.js';
 
 /** What became of one test; 'missing': it did not run, because its file could not be loaded or has no such test. */
@@ -13,16 +14,38 @@ const REPORT = 'test-results/results.json';
 
 const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** Runs the named tests, and nothing else, in a copy of the tree; answers one outcome each. */
+/** Runs the named tests, and nothing else, in a copy of the tree, where they can on virtual time; answers one outcome each. */
 export async function runTests(
   root: string,
   tests: readonly Mutant['test'][],
   signal: AbortSignal,
 ): Promise<TestOutcome[]> {
+  const isSimulated = ({ file }: Mutant['test']): boolean => SIMULATED_TESTS.includes(file);
+  const simulated = await statuses(root, tests.filter(isSimulated), ['--project', 'simulated'], signal);
+  const others = await statuses(
+    root,
+    tests.filter((test) => !isSimulated(test)),
+    [],
+    signal,
+  );
+  return tests.map((test) => {
+    const status = (isSimulated(test) ? simulated : others).get(test.name);
+    return status === 'passed' || status === 'failed' ? status : 'missing';
+  });
+}
+
+/** What became of each test that ran, by its full name. */
+async function statuses(
+  root: string,
+  tests: readonly Mutant['test'][],
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  if (tests.length === 0) return new Map();
   const files = [...new Set(tests.map(({ file }) => file))];
   const names = tests.map(({ name }) => escapeRegExp(name)).join('|');
   await rm(join(root, REPORT), { force: true });
-  await execa('vitest', ['run', ...files, '-t', `^(${names})$`], {
+  await execa('vitest', ['run', ...files, ...args, '-t', `^(${names})$`], {
     cwd: root,
     preferLocal: true,
     // Told to stop, vitest ends its Temporal server before it ends itself.
@@ -34,8 +57,7 @@ export async function runTests(
   signal.throwIfAborted();
   const text = await readFile(join(root, REPORT), 'utf8').catch(() => '{"testResults":[]}');
   const results = (JSON.parse(text) as Report).testResults.flatMap(({ assertionResults }) => assertionResults);
-  return tests.map(({ name }) => {
-    const status = results.find(({ fullName }) => fullName === name)?.status;
-    return status === 'passed' || status === 'failed' ? status : 'missing';
-  });
+  return new Map(
+    results.filter(({ status }) => /^(passed|failed)$/.test(status)).map(({ fullName, status }) => [fullName, status]),
+  );
 }

@@ -128,7 +128,7 @@ export abstract class TestBatches extends TestOrders {
   protected override cancel(run: Run): void {
     const batch = this.#batches.get(run);
     if (!batch) super.cancel(run);
-    else if (rules.maySend(batch)) {
+    else if (rules.canStop(batch)) {
       batch.stopped = { by: 'a cancel request', reason: 'the workflow was cancelled', at: new Date().toISOString() };
       this.changed();
     }

@@ -29,7 +29,7 @@ import { failureOf, wholeFile } from './activity-calls.js';
 import { emit } from './batch/events.js';
 import { interruptible, pause, stop, unresolved, untilWritten } from './batch/interruptions.js';
 import { setBatchHandlers } from './batch/messages.js';
-import { maySend, uncovered } from './batch/rules.js';
+import { canStop, uncovered } from './batch/rules.js';
 import { sendRows } from './batch/send-rows.js';
 import { enter } from './batch/show.js';
 import { type BatchRun, type CarriedBatch, openBatch } from './batch/state.js';
@@ -54,7 +54,7 @@ export async function bulkWithdraw(
   const run = isContinued() ? openBatch(input, carried, progress) : openBatch(input);
   setBatchHandlers(run);
   CancellationScope.current().cancelRequested.catch(() => {
-    if (maySend(run)) stop(run, { by: 'a cancel request', reason: 'the workflow was cancelled' });
+    if (canStop(run)) stop(run, { by: 'a cancel request', reason: 'the workflow was cancelled' });
   });
   return CancellationScope.nonCancellable(async () => {
     try {

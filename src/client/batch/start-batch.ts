@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Client, WorkflowStartOptions } from '@temporalio/client';
+import type { Client, WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
 import type { BatchInput, BatchPlan } from '../../contract/batch/batch.js';
 import { batchInputDifferences } from '../../contract/differences/starts.js';
 import {
@@ -24,17 +24,25 @@ const FIRST_STEP_WITHIN_MS = 30_000;
 export const UNTOUCHED_EVENTS = 2;
 
 /** Has a worker check the file. Throws FailedError (bad rows by line) and NoWorkerError. */
-export const planBatch = (client: Client, input: BatchInput, wait: WaitOptions = {}): Promise<BatchPlan> =>
-  bounded(
-    client,
-    wait,
-    () => planByWorker(client, input),
-    () => throwNoWorker(client),
-  );
+export async function planBatch(client: Client, input: BatchInput, wait: WaitOptions = {}): Promise<BatchPlan> {
+  let handle: WorkflowHandle<BatchWorkflow> | undefined;
+  const plan = async (): Promise<BatchPlan> => {
+    handle = await startPlan(client, input);
+    return planOf(client, handle);
+  };
+  try {
+    return await bounded(client, wait, plan, () => throwNoWorker(client));
+  } catch (error) {
+    // Without a worker, plans would pile up. The bounded call would cancel this one at its end.
+    const end = async () => handle?.terminate('no caller waits for it').catch(() => undefined);
+    if (!(error instanceof FailedError)) await client.withDeadline(Date.now() + CHECK_WITHIN.timeoutMs, end);
+    throw error;
+  }
+}
 
-async function planByWorker(client: Client, input: BatchInput): Promise<BatchPlan> {
+const startPlan = (client: Client, input: BatchInput) => {
   const account = input.account ?? DEFAULT_ACCOUNT;
-  const handle = await callTemporal(client, () =>
+  return callTemporal(client, () =>
     client.workflow.start<BatchWorkflow>(BULK_WITHDRAW_WORKFLOW, {
       workflowId: batchPlanWorkflowId(account, randomUUID()),
       taskQueue: ORDERS_TASK_QUEUE,
@@ -43,27 +51,19 @@ async function planByWorker(client: Client, input: BatchInput): Promise<BatchPla
       priority: { priorityKey: INTERACTIVE_PRIORITY },
     }),
   );
-  const about = { subject: 'batch', timeoutMs: FIRST_STEP_WITHIN_MS } as const;
-  const planned = async (): Promise<BatchPlan> =>
-    waitWithin(
-      client,
-      about,
-      async () => (await handle.result()).plan,
-      async () => {
-        const { historyLength } = await callTemporal(client, () => handle.describe());
-        if (historyLength > UNTOUCHED_EVENTS) return planned();
-        throw new NoWorkerError(ORDERS_TASK_QUEUE);
-      },
-    );
-  try {
-    return await planned();
-  } catch (error) {
-    // No caller waits for this plan. Without a worker, such plans would pile up.
-    const end = () => handle.terminate('no caller waits for it').catch(() => undefined);
-    if (!(error instanceof FailedError)) void client.withDeadline(Date.now() + CHECK_WITHIN.timeoutMs, end);
-    throw error;
-  }
-}
+};
+
+const planOf = (client: Client, handle: WorkflowHandle<BatchWorkflow>): Promise<BatchPlan> =>
+  waitWithin(
+    client,
+    { subject: 'batch', timeoutMs: FIRST_STEP_WITHIN_MS },
+    async () => (await handle.result()).plan,
+    async () => {
+      const { historyLength } = await callTemporal(client, () => handle.describe());
+      if (historyLength > UNTOUCHED_EVENTS) return planOf(client, handle);
+      throw new NoWorkerError(ORDERS_TASK_QUEUE);
+    },
+  );
 
 /** Batch input with its id. */
 type NamedBatchInput = BatchInput & { batchId: string };

@@ -32,8 +32,11 @@ export const noProgress = (): BatchProgress => ({
   unsettled: [],
 });
 
-export const maySend = ({ phase, stopped, progress }: Batch): boolean =>
+const maySend = ({ phase, stopped, progress }: Batch): boolean =>
   !stopped && !progress.exhausted && ['checking', 'awaitingApproval', 'sending', 'paused'].includes(phase);
+
+/** Returns true while a stop changes something: it also cancels rows that wait for funds. */
+export const canStop = (run: Batch): boolean => maySend(run) || (!run.stopped && Boolean(run.progress.short?.length));
 
 /** Returns why an operator should look at the batch itself. */
 export function attentionOf(run: Batch): { code: AttentionCode; reason: string } | undefined {
@@ -140,6 +143,6 @@ const pauseProblem = ({ at }: BatchInterruption, instruction: BatchInstruction |
 
 /** Returns why a stop is refused. A stop is never refused for too many earlier ones. */
 export function stopRefusal(run: Batch, instruction: BatchInstruction | undefined): string | undefined {
-  if (!maySend(run)) return `nothing is left to be stopped, the batch is ${run.stopped ? 'stopped' : run.phase}`;
+  if (!canStop(run)) return `nothing is left to be stopped, the batch is ${run.stopped ? 'stopped' : run.phase}`;
   return instructionProblem(instruction);
 }

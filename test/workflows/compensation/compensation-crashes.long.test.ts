@@ -224,7 +224,8 @@ describe(`${ORDERS} partial orders whose workers crash (seed ${SEED})`, () => {
         pools = afterWorked(parent.order, pools, followUp);
       }
     }
-    expect(followUps).toBeGreaterThan(ORDERS / 3);
+    // A third on average, of orders that are drawn.
+    expect(followUps).toBeGreaterThan(ORDERS / 4);
   });
 
   test('what each result says was left is what the sandbox knows', () => {
