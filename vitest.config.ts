@@ -18,15 +18,22 @@ const SANDBOX_TESTS = 'test/sandbox/**/*.test.ts';
  */
 const RELIABILITY_TESTS = ['test/reliability/**/*.test.ts', 'test/model/**/*.test.ts', 'test/**/*.long.test.ts'];
 
-/** 90 minutes on a server, and 3 with each change on virtual time: on a server each week. */
-const WEEKLY_TESTS = ['test/reliability/first-sends.long.test.ts', 'test/reliability/first-sends-attacks.long.test.ts'];
+/** On a server each week, one after the other: hours in all. What is simulated, each change lives on virtual time. */
+const WEEKLY_TESTS = [
+  'test/reliability/first-sends.long.test.ts',
+  'test/reliability/first-sends-attacks.long.test.ts',
+  'test/reliability/neighbours.long.test.ts',
+  'test/reliability/surroundings.long.test.ts',
+  'test/worker/events.long.test.ts',
+  'test/workflows/create/many-doubts.server.test.ts',
+];
 
 /** Those of a server that hold their figures on a machine of their own. */
 const MEASURED = {
   globalSetup: 'test/support/global-setup.ts',
   // They load the machine themselves, and some hold figures against limits.
   isolate: true,
-  maxWorkers: 3,
+  maxWorkers: 2,
   sequence: { groupOrder: 1 },
 };
 
@@ -73,6 +80,7 @@ export default defineConfig({
         test: {
           name: 'nightly',
           include: [NIGHTLY_TESTS, ...SIMULATED_TESTS.filter((file) => file.endsWith('.server.test.ts'))],
+          exclude: WEEKLY_TESTS,
           globalSetup: 'test/support/global-setup.ts',
         },
       },
@@ -86,7 +94,7 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'reliability', include: RELIABILITY_TESTS, exclude: WEEKLY_TESTS, ...MEASURED } },
-      { extends: true, test: { name: 'weekly', include: WEEKLY_TESTS, ...MEASURED } },
+      { extends: true, test: { name: 'weekly', include: WEEKLY_TESTS, ...MEASURED, maxWorkers: 1 } },
     ],
   },
 });

@@ -223,14 +223,27 @@ function listed(engine: Engine, query: string | null | undefined): Run[] {
 
 const OPEN_MS = 9e15;
 
-const rowOf = (run: Run, asOfMs: number): Record<string, unknown> => ({
-  ...attributesOf(run),
-  ...{ WorkflowId: run.workflowId, RunId: run.runId, WorkflowType: run.start.type, TaskQueue: run.start.taskQueue },
-  StartTime: new Date(run.startMs),
-  ...(run.closeMs !== undefined && run.closeMs <= asOfMs
-    ? { ExecutionStatus: statusName(run), CloseTime: new Date(run.closeMs) }
-    : { ExecutionStatus: STATUS_NAMES[1] }),
-});
+type Row = Record<string, unknown>;
+
+/** The row of each run and what it was made of: a list reads all runs. */
+const rows = new WeakMap<Run, { attributes: Fields; closedMs: number | undefined; row: Row }>();
+
+function rowOf(run: Run, asOfMs: number): Row {
+  const { searchAttributes: attributes, closeMs = Number.POSITIVE_INFINITY } = run;
+  const closedMs = closeMs <= asOfMs ? closeMs : undefined;
+  const known = rows.get(run);
+  if (known?.attributes === attributes && known.closedMs === closedMs) return known.row;
+  const row = {
+    ...attributesOf(run),
+    ...{ WorkflowId: run.workflowId, RunId: run.runId, WorkflowType: run.start.type, TaskQueue: run.start.taskQueue },
+    StartTime: new Date(run.startMs),
+    ...(closedMs === undefined
+      ? { ExecutionStatus: STATUS_NAMES[1] }
+      : { ExecutionStatus: statusName(run), CloseTime: new Date(closedMs) }),
+  };
+  rows.set(run, { attributes, closedMs, row });
+  return row;
+}
 
 const infoOf = (run: Run) =>
   proto.temporal.api.workflow.v1.WorkflowExecutionInfo.fromObject({

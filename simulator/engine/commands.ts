@@ -1,6 +1,6 @@
 import proto from '@temporalio/proto';
 import type { Engine } from './engine.js';
-import { type Run, upsert } from './run.js';
+import { type Run, upserted } from './run.js';
 import { type Command, cancelledFailure, decode, durationMs, encode, type Failure, NAMESPACE } from './wire.js';
 
 const {
@@ -64,18 +64,18 @@ const HANDLERS: Handlers = {
   requestCancelActivity: (_, run, { seq }) => run.attempts.requestCancel(seq ?? 0),
   upsertWorkflowSearchAttributes(_, run, { searchAttributes }) {
     run.record('EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', { searchAttributes });
-    upsert(run.searchAttributes, searchAttributes?.indexedFields ?? {});
+    run.searchAttributes = upserted(run.searchAttributes, searchAttributes?.indexedFields);
   },
   modifyWorkflowProperties(_, run, { upsertedMemo }) {
     run.record('EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED', { upsertedMemo });
-    upsert(run.memo, upsertedMemo?.fields ?? {});
+    run.memo = upserted(run.memo, upsertedMemo?.fields);
   },
   setPatchMarker(_, run, { patchId }) {
     run.record('EVENT_TYPE_MARKER_RECORDED', { markerName: 'core_patch' });
     const before = (decode(run.searchAttributes.TemporalChangeVersion) as string[] | undefined) ?? [];
     const indexedFields = { TemporalChangeVersion: encode([...before, patchId]) };
     run.record('EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', { searchAttributes: { indexedFields } });
-    upsert(run.searchAttributes, indexedFields);
+    run.searchAttributes = upserted(run.searchAttributes, indexedFields);
   },
   updateResponse(engine, run, { protocolInstanceId, accepted, rejected, completed }) {
     const update = run.updates.get(protocolInstanceId ?? '');

@@ -60,11 +60,11 @@ function limited<T>({ deadlineMs, signal }: Limits, answer: () => Promise<T>): P
       stop();
       reject(new GrpcError(code, details));
     };
-    const leftMs = deadlineMs === undefined ? LONGEST_MS : Math.max(0, deadlineMs - Date.now());
-    const timer = setTimeout(() => end(DEADLINE_EXCEEDED, 'the time limit is over'), Math.min(leftMs, LONGEST_MS));
+    const late = () => end(DEADLINE_EXCEEDED, 'the time limit is over');
+    const timer = deadlineMs && setTimeout(late, Math.max(0, deadlineMs - Date.now()));
     const abort = () => end(CANCELLED, 'the caller aborted');
     const stop = () => {
-      clearTimeout(timer);
+      clearTimeout(timer || undefined);
       signal?.removeEventListener('abort', abort);
     };
     // An activity may have many calls under way.
@@ -83,6 +83,3 @@ function limited<T>({ deadlineMs, signal }: Limits, answer: () => Promise<T>): P
     );
   });
 }
-
-/** As long as the server holds a long poll. */
-const LONGEST_MS = 60_000;

@@ -99,8 +99,8 @@ export class Run {
     for (const event of this.history) {
       const { searchAttributes } = event.upsertWorkflowSearchAttributesEventAttributes ?? {};
       const { upsertedMemo } = event.workflowPropertiesModifiedEventAttributes ?? {};
-      upsert(this.searchAttributes, searchAttributes?.indexedFields ?? {});
-      upsert(this.memo, upsertedMemo?.fields ?? {});
+      this.searchAttributes = upserted(this.searchAttributes, searchAttributes?.indexedFields);
+      this.memo = upserted(this.memo, upsertedMemo?.fields);
     }
   }
 
@@ -138,11 +138,9 @@ export class Run {
 }
 
 /** Writes search attributes or a memo over others; an empty value removes one. */
-export function upsert(fields: Fields, given: Fields): void {
-  for (const [name, payload] of Object.entries(given)) {
-    if (isEmpty(payload)) delete fields[name];
-    else fields[name] = payload;
-  }
+export function upserted(fields: Fields, given: Fields | null | undefined): Fields {
+  const left = Object.entries({ ...fields, ...given }).filter(([, payload]) => !isEmpty(payload));
+  return Object.fromEntries(left);
 }
 
 const isEmpty = ({ data, metadata }: Payload): boolean =>

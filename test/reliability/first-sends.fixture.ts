@@ -122,7 +122,10 @@ export class Payouts {
   /** Waits until the service has got a create of each. */
   async untilSent(): Promise<void> {
     const { sandbox } = this.lab;
-    const unsent = () => this.ids.filter((id) => !sandbox.stats().createsByOrderId[id]);
+    const unsent = () => {
+      const { createsByOrderId } = sandbox.stats();
+      return this.ids.filter((id) => !createsByOrderId[id]);
+    };
     await vi.waitUntil(() => unsent().length === 0, { timeout: 60_000, interval: 50 }).catch(() => undefined);
     expect(await this.waitingFor(unsent())).toEqual([]);
   }

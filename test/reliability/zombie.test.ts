@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SandboxStats } from '../../sandbox/admin.js';
 import { PaymentOrders } from '../../src/client.js';
@@ -59,6 +60,18 @@ async function countsOf(orderId: string): Promise<{ creates: number; executed: n
   return { creates: createsByOrderId[orderId] ?? 0, executed: executedByOrderId[orderId] ?? 0 };
 }
 
+/** Others are paid meanwhile: what may have been sent waits for an order that is accepted later. */
+async function payUntil(ended: Promise<unknown>, { client }: TestNamespace): Promise<void> {
+  let isOver = false;
+  const over = ended.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    await new PaymentOrders(client).start('withdraw', orderInput('withdraw', newOrderId('later')));
+    await Promise.race([over, sleep(10_000)]);
+  }
+}
+
 async function freezeThroughSettling({ keepProbe, zombie, successor }: Case, temporal: TestNamespace, line: Line) {
   const orderId = newOrderId('zombie');
   const stopped = await startWorker(temporal, line, zombie);
@@ -70,7 +83,9 @@ async function freezeThroughSettling({ keepProbe, zombie, successor }: Case, tem
   expect(await countsOf(orderId)).toEqual({ creates: 0, executed: 0 });
 
   const second = await startWorker(temporal, line, successor);
-  expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });
+  const result = handle.result();
+  await payUntil(result, temporal);
+  expect(await result).toMatchObject({ outcome: 'completed', adopted: false });
   expect(await countsOf(orderId)).toEqual({ creates: 1, executed: 1 });
 
   if (keepProbe) line.release();
