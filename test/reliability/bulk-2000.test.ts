@@ -50,7 +50,10 @@ describe(`${ROWS} rows, ${REQUESTS_PER_SECOND} requests a second, two workers ki
   });
 
   test('report, result and the service agree on every row and amount', async () => {
-    const lines = (await readFile(join(lab.folder, result.report?.path ?? ''), 'utf8')).trim().split('\n').slice(1);
+    const lines = (await readFile(join(lab.folder, 'reports', result.report?.path ?? ''), 'utf8'))
+      .trim()
+      .split('\n')
+      .slice(1);
     const reported = new Map(lines.map((line) => line.split(',')).map((cells) => [cells[1], cells]));
     const ours = new Set(rows.map(({ id }) => id));
     const orders = lab.sandbox.orders().filter(({ order }) => ours.has(order.user_order_id));

@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { disagreementOf, type ReconcileResult } from '../../src/contract/reconcile/reconcile.js';
 import {
@@ -84,7 +85,7 @@ describe('a worker killed in the middle of a reconciliation', () => {
     expect(await reconcileAttempts(killed.lab)).toBe(2);
     expect(said(result)).toEqual(said(expected));
     expect(result.classes).toMatchObject({ receiptFollowed: FEW / 2, equal: FEW / 2 });
-    expect(await readdir(killed.lab.folder)).toHaveLength(2);
+    expect(await readdir(join(killed.lab.folder, 'reports'))).toHaveLength(2);
     await expectAllFollowedOnce(killed.lab, killed.receipts);
   });
 
