@@ -28,7 +28,8 @@ const FAULTS = {
   ...{ 'create.no-answer': 0.025, 'create.reset-after': 0.025 },
   ...{ 'create.500-after': 0.025, 'create.502-after': 0.025 },
 };
-const WORKER_ENV = { ORDER_SETTLE_WINDOW: '10s', ALLOW_SHORT_WINDOWS: 'true' };
+/** A killed worker's look-up is repeated after 45 s, and a person asked after six windows. */
+const WORKER_ENV = { ORDER_SETTLE_WINDOW: '30s', ALLOW_SHORT_WINDOWS: 'true' };
 
 /** Rows with ids of one width and with different amounts that are not in the order of the file. */
 function rowsOf(file: string): TestRow[] {
