@@ -20,6 +20,9 @@ type Of<Name extends keyof typeof service & string> = (typeof service)[Name] ext
 const payloadsOf = (given: { payloads?: Payload[] | null } | null | undefined): Payload[] => given?.payloads ?? [];
 const fieldsOf = (given: { fields?: Fields | null } | null | undefined): Fields => given?.fields ?? {};
 
+/** How often a query looks for a worker. */
+const LOOK_MS = 1_000;
+
 /** How long the server holds a question about what has not happened yet. */
 const LONG_POLL_MS = 20_000;
 
@@ -80,6 +83,7 @@ export const calls = (engine: Engine) => ({
     const run = engine.runOf(execution ?? {});
     await taken(engine, run);
     const { queryType, queryArgs, header } = query ?? {};
+    while (!engine.isServed(run.start.taskQueue)) await sleep(LOOK_MS);
     const answer = await engine.code.query(run, queryType ?? '', payloadsOf(queryArgs), fieldsOf(header));
     return { queryResult: { payloads: answer ? [answer] : [] } };
   },

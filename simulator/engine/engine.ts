@@ -92,6 +92,8 @@ export class Engine {
     return serving.length > 0 ? this.random.one(serving) : undefined;
   }
 
+  isServed = (queue: string): boolean => this.#serving(queue).length > 0;
+
   #serving = (queue: string): Host[] =>
     this.hosts.filter(({ isAlive, isFrozen, queues }) => isAlive && !isFrozen && queues.has(queue));
 

@@ -32,7 +32,7 @@ function refuseIncomplete(result: BatchResult): void {
   const { batchId, rows, stopped, outcomes, report } = result;
   const { refused, conflict, notStarted } = outcomes;
   const without = refused + conflict + notStarted;
-  if (!stopped && without === 0) return;
+  if (without === 0) return;
   const parts = [
     `${without} of ${rows} rows of batch ${batchId} have no order (refused ${refused}, conflict ${conflict}, not started ${notStarted})`,
     ...(stopped ? [stopped].map(shownInterruption).map(({ by, reason }) => `stopped by ${by}: ${reason}`) : []),

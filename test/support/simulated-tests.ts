@@ -25,6 +25,7 @@ export const SIMULATED_TESTS: readonly string[] = [
   'test/workflows/after-end/after-end.server.test.ts',
   'test/workflows/ask/answer-shapes.server.test.ts',
   'test/workflows/ask/limits-kept.nightly.test.ts',
+  'test/workflows/batch/funds-brakes.server.test.ts',
   'test/workflows/batch/payroll.server.test.ts',
   'test/workflows/compensation/callback-while-asked.server.test.ts',
   'test/workflows/compensation/compensation-cancelled.server.test.ts',

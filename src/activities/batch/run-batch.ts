@@ -25,7 +25,7 @@ export function runBatchActivity(deps: ActivityDeps) {
     const workflowId = batchWorkflowId(batch.account ?? DEFAULT_ACCOUNT, batch.batchId);
     const found = await describeRun(client, workflowId);
     try {
-      if (!found) await start(batch);
+      if (!found) await start(deps, batch);
       else await refuseOtherFile(batch, workflowId);
       if (!found || found.status.name === 'RUNNING') {
         throw comeBackIn(pollDelayMs(deps.pace, activityInfo().attempt), `batch ${batch.batchId} goes on`);
@@ -42,10 +42,12 @@ export function runBatchActivity(deps: ActivityDeps) {
   };
 }
 
-async function start(batch: PeriodBatch): Promise<void> {
+async function start({ confirmAttempt }: ActivityDeps, batch: PeriodBatch): Promise<void> {
   if (batch.file.sha256 === undefined) {
     throw ApplicationFailure.nonRetryable(`batch ${batch.batchId} is not known to Temporal any more`, BATCH_UNRESOLVED);
   }
+  // The run of the schedule may have been cancelled since.
+  await confirmAttempt(undefined);
   // If another start was faster, the next look follows it.
   await startUnlessTaken<BatchWorkflow>(getClient(), BULK_WITHDRAW_WORKFLOW, batchStartOptions(batch));
 }

@@ -5,15 +5,15 @@ import { ApplicationFailure } from '@temporalio/common';
 import { type BatchRow, nextOf, readBatchSource } from '../../batch-files/source.js';
 import { OrderHandle } from '../../client/order-handle.js';
 import type { SendBatchRowsAnswer, SendBatchRowsInput } from '../../contract/batch/activities.js';
-import { type BatchInput, type BatchProgress, DEFAULT_IN_FLIGHT, isProgress } from '../../contract/batch/batch.js';
+import { type BatchInput, DEFAULT_IN_FLIGHT, isProgress } from '../../contract/batch/batch.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure } from '../failures.js';
 import { lastHeartbeat } from '../only-attempt.js';
 import { beyondPlan, countStarted, countTaken, isTaken } from './rows/count.js';
 import { type FirstRow, firstRowOf, KEPT_ROWS, mayGoFirst, recordFirst, whyNoneGoesFirst } from './rows/go-first.js';
-import { haltReason } from './rows/halt.js';
+import { askedForFunds, haltReason } from './rows/halt.js';
 import { confirmReading } from './rows/reading.js';
-import { smallestOf } from './rows/smallest.js';
+import { ROWS_TO_CHOOSE_FROM, smallestOf } from './rows/smallest.js';
 import { type BatchWork, type StartedRow, startRow } from './rows/start-row.js';
 import { cancelShort, takeStarted, watchRows } from './rows/watch-rows.js';
 
@@ -83,7 +83,6 @@ async function work(chunk: Chunk): Promise<SendBatchRowsAnswer> {
   if (resetRun) return { progress, ...(isThrough && { resetRun }) };
   for (;;) {
     await watchNowAndThen(chunk);
-    if (batch.mode === 'finish') await cancelShort(chunk);
     const end = reasonToEnd(chunk);
     if (end) return { progress, ...end };
     if (performance.now() >= endMs) return { progress };
@@ -125,6 +124,7 @@ async function watchNowAndThen(chunk: Chunk): Promise<void> {
   if (performance.now() < chunk.nextWatchMs) return;
   const uncertain = progress.uncertain ?? [];
   await watchRows(chunk);
+  if (chunk.batch.mode === 'finish') await cancelShort(chunk);
   await watchFirst(chunk, uncertain);
   chunk.watchEveryMs = progress.open.length < before ? shortest : Math.min(longest, chunk.watchEveryMs * 1.2);
   chunk.nextWatchMs = performance.now() + chunk.watchEveryMs;
@@ -178,9 +178,11 @@ const mostInFlight = ({ maxInFlight = DEFAULT_IN_FLIGHT }: BatchInput): number =
 function reasonToEnd({ batch, progress }: Chunk): Omit<SendBatchRowsAnswer, 'progress'> | undefined {
   progress.held = undefined;
   const maySend = batch.mode === 'send' && !progress.exhausted;
-  if (!maySend) return progress.open.length === 0 ? {} : undefined;
-  const halt = haltReason(batch.input, progress, Date.now());
+  // Rows that wait for funds are sent once these come, also while paused and after the last row.
+  const waits = batch.mode !== 'finish' && progress.short?.length;
+  const halt = maySend || waits ? haltReason(batch.input, progress, Date.now()) : undefined;
   if (halt) return { halt };
+  if (!maySend) return progress.open.length === 0 ? {} : undefined;
   progress.held = askedForFunds(batch.input, progress);
   const pause = whyNoneGoesFirst(progress);
   return pause ? { pause } : undefined;
@@ -228,12 +230,13 @@ async function startRows(chunk: Chunk, count: number): Promise<string | undefine
   const rows = nextRows(chunk, count);
   const pause = beyondPlan(batch.plan, progress, rows);
   if (pause) return pause;
-  if (!isConfirmed(chunk)) throw new Error('this worker was stopped in between');
   const started = await startInOrder(chunk, rows);
+  const taken = rows.slice(0, started.length);
+  chunk.read.unshift(...rows.slice(started.length));
   // Counted together at the end: an attempt that dies earlier leaves a progress that starts these
   // rows again.
   for (const row of started) countStarted(progress, row);
-  countTaken(progress, rows);
+  countTaken(progress, taken);
   const [first] = started;
   if (progress.first && first?.orderId) progress.first = { ...progress.first, row: first.row, orderId: first.orderId };
   progress.exhausted = progress.taken >= batch.plan.rows;
@@ -241,9 +244,6 @@ async function startRows(chunk: Chunk, count: number): Promise<string | undefine
   if (leftOf(chunk) <= KEPT_ROWS) chunk.nextWatchMs = 0;
   return undefined;
 }
-
-/** Rows among which the smallest one goes first. */
-const ROWS_TO_CHOOSE_FROM = 200;
 
 /** Returns the next rows that were not taken; while rows are in doubt, the smallest one. */
 function nextRows({ rows, read, progress, batch }: Chunk, count: number): BatchRow[] {
@@ -259,17 +259,21 @@ function nextRows({ rows, read, progress, batch }: Chunk, count: number): BatchR
   return chosen;
 }
 
-/** Starts rows together, or one after the other if the oldest order gets the funds first. */
+/**
+ * Starts rows together, or one after the other if the oldest order gets the funds first. Returns
+ * those that it started before the batch was stopped or paused.
+ */
 async function startInOrder(chunk: Chunk, rows: readonly BatchRow[]): Promise<StartedRow[]> {
   const { whenShort } = chunk.batch.input;
-  if (whenShort !== 'wait' && whenShort !== 'overtake') return Promise.all(rows.map((row) => startRow(chunk, row)));
+  const confirm = (): void => {
+    if (!isConfirmed(chunk)) throw new Error('this worker was stopped in between');
+  };
+  const start = (row: BatchRow) => startRow(chunk, row, confirm);
+  if (whenShort !== 'wait' && whenShort !== 'overtake') return Promise.all(rows.map(start));
   const started: StartedRow[] = [];
-  for (const row of rows) started.push(await startRow(chunk, row));
+  for (const row of rows) {
+    if (!isConfirmed(chunk) && !(await mayGoOn(chunk))) break;
+    started.push(await start(row));
+  }
   return started;
 }
-
-/** Returns why a batch that asks sends nothing: a person first decides on its short rows. */
-const askedForFunds = ({ whenShort }: BatchInput, { short = [] }: BatchProgress): string | undefined =>
-  whenShort === 'ask' && short.length > 0
-    ? `the balance does not cover row ${short[0]}; decide on its order before more is sent`
-    : undefined;

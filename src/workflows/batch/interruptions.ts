@@ -17,7 +17,9 @@ import { failureOf } from '../activity-calls.js';
 import { showBatch } from './show.js';
 import type { BatchRun } from './state.js';
 
+/** Sends nothing until a resume. A pause by itself never replaces the one that stands. */
 export function pause(run: BatchRun, { by, reason }: BatchInstruction): void {
+  if (run.paused && by === BY_ITSELF) return;
   run.paused = { by, reason, at: now() };
   interruptSending(run);
 }

@@ -35,8 +35,9 @@ export const noProgress = (): BatchProgress => ({
 const maySend = ({ phase, stopped, progress }: Batch): boolean =>
   !stopped && !progress.exhausted && ['checking', 'awaitingApproval', 'sending', 'paused'].includes(phase);
 
-/** Returns true while a stop changes something: it also cancels rows that wait for funds. */
-export const canStop = (run: Batch): boolean => maySend(run) || (!run.stopped && Boolean(run.progress.short?.length));
+/** Returns true until all orders have ended: a stop also cancels rows that wait for funds. */
+export const canStop = (run: Batch): boolean =>
+  maySend(run) || (!run.stopped && run.phase === 'following' && run.progress.open.length > 0);
 
 /** Returns why an operator should look at the batch itself. */
 export function attentionOf(run: Batch): { code: AttentionCode; reason: string } | undefined {

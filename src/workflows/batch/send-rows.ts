@@ -114,7 +114,7 @@ function endWithoutAnswer(run: BatchRun, error: ActivityFailure): void {
     run.progress = { ...run.progress, exhausted: true, ...(run.sendingSince && { attention }) };
     return;
   }
-  if (!run.paused) pause(run, { by: BY_ITSELF, reason });
+  pause(run, { by: BY_ITSELF, reason });
 }
 
 const hasMoved = ({ taken, open }: BatchProgress, { progress }: BatchRun): boolean =>

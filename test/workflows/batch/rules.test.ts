@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { BatchProgress } from '../../../src/contract/batch/batch.js';
+import { type BatchProgress, BY_ITSELF } from '../../../src/contract/batch/batch.js';
+import { pause } from '../../../src/workflows/batch/interruptions.js';
 import { noProgress, pauseRefusal, stopRefusal } from '../../../src/workflows/batch/rules.js';
 
 const batch = (progress: Partial<BatchProgress>) => ({
@@ -9,8 +10,8 @@ const batch = (progress: Partial<BatchProgress>) => ({
 });
 const instruction = { by: 'bob', reason: 'a wrong file' };
 
-test('rows that wait for funds are stopped though every row was taken, and cannot be paused', () => {
-  const waiting = batch({ open: [], short: [3, 4] });
+test('rows that are open are stopped though every row was taken, since they may come to wait; they cannot be paused', () => {
+  const waiting = batch({ open: [{ row: 3, orderId: 'o-3' }] });
   expect(stopRefusal(waiting, instruction)).toBeUndefined();
   expect(pauseRefusal(waiting, instruction)).toContain('nothing is left to be sent');
   const stopped = { ...waiting, stopped: { ...instruction, at: '2026-11-30T17:01:00.000Z' } };
@@ -19,4 +20,12 @@ test('rows that wait for funds are stopped though every row was taken, and canno
 
 test('a batch whose orders are all sent has nothing to stop', () => {
   expect(stopRefusal(batch({}), instruction)).toBe('nothing is left to be stopped, the batch is following');
+});
+
+test('a pause by the batch itself does not replace the one of a person', () => {
+  const { input: _, ...rest } = batch({});
+  const run = { ...rest, phase: 'checking' } as unknown as Parameters<typeof pause>[0];
+  pause(run, instruction);
+  pause(run, { by: BY_ITSELF, reason: '12 usd are missing' });
+  expect(run.paused).toMatchObject(instruction);
 });

@@ -15,3 +15,9 @@ export function haltReason(
   const isOver = latestSend !== undefined && nowMs > Date.parse(latestSend);
   return isOver ? `the latest send time ${latestSend} is over` : undefined;
 }
+
+/** Returns why a batch that asks sends nothing: a person first decides on its short rows. */
+export const askedForFunds = ({ whenShort }: BatchInput, { short = [] }: BatchProgress): string | undefined =>
+  whenShort === 'ask' && short.length > 0
+    ? `the balance does not cover row ${short[0]}; decide on its order before more is sent`
+    : undefined;

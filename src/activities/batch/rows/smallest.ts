@@ -4,6 +4,9 @@ import { decimal, decimalOrZero, divide } from '../../../contract/money.js';
 import { hasFormOf } from '../../../contract/names.js';
 import { asksForMoney } from './count.js';
 
+/** Rows among which the smallest one goes first. */
+export const ROWS_TO_CHOOSE_FROM = 200;
+
 /**
  * Returns the row that asks for the smallest part of its currency's total, as a list; the next row
  * if none can be read. A row whose id has the form of one in doubt is preferred: another one is no

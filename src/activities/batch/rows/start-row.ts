@@ -25,9 +25,13 @@ export interface StartedRow {
 
 /**
  * Starts a row's order or attaches to it, so that repetitions create one order. Throws if Temporal
- * did not accept it.
+ * did not accept it. `confirm` throws right before the start if the batch may have been stopped.
  */
-export async function startRow({ client, batch }: BatchWork, content: BatchRow): Promise<StartedRow> {
+export async function startRow(
+  { client, batch }: BatchWork,
+  content: BatchRow,
+  confirm: () => void,
+): Promise<StartedRow> {
   const { row, problem } = content;
   let orderId: string | undefined;
   try {
@@ -36,7 +40,9 @@ export async function startRow({ client, batch }: BatchWork, content: BatchRow):
     const checks = { formatChecks: 'warn', started: true } as const;
     const input = accepted(validateOrderInput('withdraw', orderInputOf(content, batch.input), checks));
     orderId = input.order.order_id;
-    const attached = await (batch.input.again ? startAnew(client, batch, input) : start(client, input));
+    const found = batch.input.again && (await describeRun(client, orderWorkflowId(batch.account, orderId)));
+    confirm();
+    const attached = await (found ? startAnew(client, batch, input, found) : start(client, input));
     if (!attached) return { row, orderId, standing: { kind: 'open' } };
     const standing = await readStanding(client, orderWorkflowId(batch.account, orderId));
     return { row, orderId, standing };
@@ -55,10 +61,14 @@ const start = async (client: Client, input: OrderInput<'withdraw'>): Promise<boo
   (await startOrder(client, 'withdraw', input)).attached === true;
 
 /** With `again`, reuses an id whose run ended without an order before this batch. */
-async function startAnew(client: Client, batch: SendBatchRowsInput, input: OrderInput<'withdraw'>): Promise<boolean> {
-  const found = await describeRun(client, orderWorkflowId(batch.account, input.order.order_id));
+async function startAnew(
+  client: Client,
+  batch: SendBatchRowsInput,
+  input: OrderInput<'withdraw'>,
+  found: WorkflowExecutionDescription,
+): Promise<boolean> {
   // A repeated chunk must not start the batch's own orders again.
-  if (!found || found.status.name === 'RUNNING' || startedBy(batch, found)) return start(client, input);
+  if (found.status.name === 'RUNNING' || startedBy(batch, found)) return start(client, input);
   try {
     await startOrderAgain(client, 'withdraw', input);
     return false;
@@ -68,7 +78,10 @@ async function startAnew(client: Client, batch: SendBatchRowsInput, input: Order
   }
 }
 
+/** Returns true if a run of the batch started `found`. */
+export const isOfBatch = ({ input }: SendBatchRowsInput, found: WorkflowExecutionDescription): boolean =>
+  found.typedSearchAttributes.get(searchAttribute.batchId) === input.batchId;
+
 /** Returns true if this run of the batch started `found`. */
-export const startedBy = ({ input, startedAt }: SendBatchRowsInput, found: WorkflowExecutionDescription): boolean =>
-  found.typedSearchAttributes.get(searchAttribute.batchId) === input.batchId &&
-  found.startTime.getTime() >= Date.parse(startedAt);
+export const startedBy = (batch: SendBatchRowsInput, found: WorkflowExecutionDescription): boolean =>
+  isOfBatch(batch, found) && found.startTime.getTime() >= Date.parse(batch.startedAt);

@@ -1,12 +1,15 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { type BatchRow, nextOf } from '../../../batch-files/source.js';
 import { OrderHandle } from '../../../client/order-handle.js';
 import { describeRun, readEnd, readStanding, standingOfRun } from '../../../client/standing.js';
+import { callTemporal } from '../../../client/temporal-calls.js';
 import type { OpenRow } from '../../../contract/batch/batch.js';
 import { orderWorkflowId } from '../../../contract/names.js';
 import type { Attention } from '../../../contract/order/messages.js';
 import { mapInOrder } from '../../paced-reads.js';
 import { countEnd, countParked, countStarted, countTaken, isTaken } from './count.js';
-import { type BatchWork, type StartedRow, startedBy } from './start-row.js';
+import { ROWS_TO_CHOOSE_FROM } from './smallest.js';
+import { type BatchWork, isOfBatch, type StartedRow, startedBy } from './start-row.js';
 
 /** Orders that are read at the same time, and minimum per look. */
 const READS_AT_ONCE = 20;
@@ -39,7 +42,9 @@ async function lookAt({ client, batch, progress }: BatchWork, rows: readonly Ope
   for await (const { open, standing, waits, attention } of mapInOrder(rows, READS_AT_ONCE, read)) {
     const others = (progress.uncertain ?? []).filter((row) => row !== open.row);
     progress.uncertain = waits === 'uncertain' ? [...others, open.row] : others;
-    const isShort = waits === 'short' || attention?.code === 'short-of-funds';
+    // One whose reason cannot be read stays as it was.
+    const isParkedShort = attention ? attention.code === 'short-of-funds' : progress.short?.includes(open.row);
+    const isShort = waits === 'short' || (waits === 'parked' && isParkedShort === true);
     if (isShort || progress.short) progress.short = withRow(progress.short, open.row, isShort);
     // A person's decision lets it wait or sends it, so it is followed.
     if (isShort) continue;
@@ -49,14 +54,24 @@ async function lookAt({ client, batch, progress }: BatchWork, rows: readonly Ope
   }
 }
 
-/** Cancels this batch's rows that wait for funds, of which nothing was sent, after a stop. */
+/**
+ * Cancels rows that wait for funds, of which nothing was sent, after a stop: all that the batch or
+ * an earlier run of it started and that have not ended.
+ */
 export async function cancelShort({ client, batch, progress }: BatchWork): Promise<void> {
   for (const { row, orderId } of progress.open) {
     if (!progress.short?.includes(row)) continue;
-    const found = await describeRun(client, orderWorkflowId(batch.account, orderId));
-    if (found && startedBy(batch, found)) await new OrderHandle(client, batch.account, orderId).cancel();
+    const workflowId = orderWorkflowId(batch.account, orderId);
+    const found = await describeRun(client, workflowId);
+    if (found?.status.name !== 'RUNNING' || !isOfBatch(batch, found)) continue;
+    // One that ends meanwhile must not keep the others from being cancelled.
+    await callTemporal(client, () => client.workflow.getHandle(workflowId).cancel()).catch(ifEnded);
   }
 }
+
+const ifEnded = (error: unknown): void => {
+  if (!(error instanceof WorkflowNotFoundError)) throw error;
+};
 
 const withRow = (rows: readonly number[] = [], row: number, isIn: boolean): number[] =>
   [...rows.filter((other) => other !== row), ...(isIn ? [row] : [])].sort((a, b) => a - b);
@@ -76,8 +91,8 @@ async function attentionOf(
 }
 
 const LOOKS_AT_ONCE = 20;
-/** After this many rows without an order of this batch, none was started. */
-const MOST_WITHOUT = 100;
+/** After this many rows without an order of this batch, none was started, not even ahead. */
+const MOST_WITHOUT = ROWS_TO_CHOOSE_FROM;
 
 /** Counts started rows that were not counted. Returns false if the batch may not continue. */
 export async function takeStarted(
