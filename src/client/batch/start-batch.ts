@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Client, WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
+import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import type { BatchInput, BatchPlan } from '../../contract/batch/batch.js';
 import { batchInputDifferences } from '../../contract/differences/starts.js';
 import {
@@ -25,45 +25,45 @@ export const UNTOUCHED_EVENTS = 2;
 
 /** Has a worker check the file. Throws FailedError (bad rows by line) and NoWorkerError. */
 export async function planBatch(client: Client, input: BatchInput, wait: WaitOptions = {}): Promise<BatchPlan> {
-  let handle: WorkflowHandle<BatchWorkflow> | undefined;
-  const plan = async (): Promise<BatchPlan> => {
-    handle = await startPlan(client, input);
-    return planOf(client, handle);
-  };
+  const workflowId = batchPlanWorkflowId(input.account ?? DEFAULT_ACCOUNT, randomUUID());
+  const plan = () => planByWorker(client, workflowId, input);
   try {
     return await bounded(client, wait, plan, () => throwNoWorker(client));
   } catch (error) {
     // Without a worker, plans would pile up. The bounded call would cancel this one at its end.
-    const end = async () => handle?.terminate('no caller waits for it').catch(() => undefined);
-    if (!(error instanceof FailedError)) await client.withDeadline(Date.now() + CHECK_WITHIN.timeoutMs, end);
+    const end = async () => {
+      await client.workflow.getHandle(workflowId).terminate('no caller waits for it');
+    };
+    if (!(error instanceof FailedError))
+      await client.withDeadline(Date.now() + CHECK_WITHIN.timeoutMs, end).catch(() => undefined);
     throw error;
   }
 }
 
-const startPlan = (client: Client, input: BatchInput) => {
-  const account = input.account ?? DEFAULT_ACCOUNT;
-  return callTemporal(client, () =>
+async function planByWorker(client: Client, workflowId: string, input: BatchInput): Promise<BatchPlan> {
+  const handle = await callTemporal(client, () =>
     client.workflow.start<BatchWorkflow>(BULK_WITHDRAW_WORKFLOW, {
-      workflowId: batchPlanWorkflowId(account, randomUUID()),
+      workflowId,
       taskQueue: ORDERS_TASK_QUEUE,
       args: [{ ...input, planOnly: true }],
       staticSummary: 'plan of a batch, sends nothing',
       priority: { priorityKey: INTERACTIVE_PRIORITY },
     }),
   );
-};
-
-const planOf = (client: Client, handle: WorkflowHandle<BatchWorkflow>): Promise<BatchPlan> =>
-  waitWithin(
-    client,
-    { subject: 'batch', timeoutMs: FIRST_STEP_WITHIN_MS },
-    async () => (await handle.result()).plan,
-    async () => {
-      const { historyLength } = await callTemporal(client, () => handle.describe());
-      if (historyLength > UNTOUCHED_EVENTS) return planOf(client, handle);
-      throw new NoWorkerError(ORDERS_TASK_QUEUE);
-    },
-  );
+  const about = { subject: 'batch', timeoutMs: FIRST_STEP_WITHIN_MS } as const;
+  const planned = async (): Promise<BatchPlan> =>
+    waitWithin(
+      client,
+      about,
+      async () => (await handle.result()).plan,
+      async () => {
+        const { historyLength } = await callTemporal(client, () => handle.describe());
+        if (historyLength > UNTOUCHED_EVENTS) return planned();
+        throw new NoWorkerError(ORDERS_TASK_QUEUE);
+      },
+    );
+  return planned();
+}
 
 /** Batch input with its id. */
 type NamedBatchInput = BatchInput & { batchId: string };
