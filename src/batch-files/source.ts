@@ -145,8 +145,8 @@ export const nextOf = (rows: Iterator<BatchRow>, count: number): BatchRow[] =>
 
 export const orderInputOf = (
   { order, reference }: RowContent,
-  { account, compensation, resend, whenShort, batchId }: BatchInput,
-): unknown => ({ account, order, compensation, resend, whenShort, batchId, reference });
+  { account, compensation, resend, whenShort, latestSend, batchId }: BatchInput,
+): unknown => ({ account, order, compensation, resend, whenShort, latestSend, batchId, reference });
 
 const SAVE_SHEET = 'in the spreadsheet program, save the sheet as "CSV UTF-8"';
 

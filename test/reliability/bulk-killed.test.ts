@@ -24,7 +24,7 @@ afterAll(endProcesses);
 
 /** Resolves once the orders of the first rows exist: a create in flight would be given up only after a minute. */
 async function untilCreated(rows: readonly TestRow[]): Promise<void> {
-  await vi.waitFor(() => expect(executedOf(lab, rows)).toBe(IN_FLIGHT), { timeout: 20_000, interval: 50 });
+  await vi.waitFor(() => expect(executedOf(lab, rows)).toBe(IN_FLIGHT), { timeout: 60_000, interval: 50 });
   await Promise.all(rows.slice(0, IN_FLIGHT).map(({ id }) => lab.orders.order(id).created()));
 }
 

@@ -15,7 +15,7 @@ async function cutOff() {
   const input = orderInput('withdraw', newOrderId('cut'), { marker: 'create=500 lag_ms=1500 duplicate=c' });
   const handle = await lab.orders.start('withdraw', input);
   await workAt(PLACES.first);
-  await vi.waitFor(() => expect(lab.sandbox.stats().createsByOrderId[handle.orderId]).toBe(1), 20_000);
+  await vi.waitFor(() => expect(lab.sandbox.stats().createsByOrderId[handle.orderId]).toBe(1), 60_000);
   const run = await runOf(lab, handle);
   const [first = ''] = await resettableEvents(lab, run);
   await resetTo(lab, run, first);

@@ -146,7 +146,7 @@ describe.concurrent('an open order is reset', { timeout: TEST_LIMIT_MS }, () => 
     const before = lab.requestsOf(handle.orderId).length;
     const cut = await resetTo(lab, run, eventId);
     const sinceReset = ['/v2/order/list', '/v2/order/list', '/v2/order/status'];
-    await vi.waitFor(() => expect(lab.requestsOf(handle.orderId).slice(before)).toEqual(sinceReset), 20_000);
+    await vi.waitFor(() => expect(lab.requestsOf(handle.orderId).slice(before)).toEqual(sinceReset), 60_000);
     // Another order is reset, settled and sent again meanwhile: this one would have been, too.
     const other = await start('open', 'create=500-before');
     await other.result();

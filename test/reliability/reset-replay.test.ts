@@ -17,7 +17,7 @@ describe.concurrent('a reset run goes on from every event of', () => {
     const input = orderInput('withdraw', newOrderId('replayed'), { marker: `duplicate=c ${marker}` });
     const handle = await lab.orders.start('withdraw', input);
     if (cancelled) {
-      await vi.waitUntil(() => serviceView(lab, handle.orderId).creates > 0, { timeout: 20_000, interval: 20 });
+      await vi.waitUntil(() => serviceView(lab, handle.orderId).creates > 0, { timeout: 60_000, interval: 20 });
       await lab.temporal.client.workflow.getHandle(handle.workflowId).cancel();
     }
     await handle.result().catch((error: unknown) => expect(error).toMatchObject({ type: 'OrderRejected' }));

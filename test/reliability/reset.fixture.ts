@@ -68,7 +68,7 @@ export async function goesOn(lab: Lab, run: Run, copied: number): Promise<void> 
       expect(differing, 'failed workflow tasks').toEqual([]);
       expect(events?.slice(copied).some((event) => event.workflowTaskCompletedEventAttributes)).toBe(true);
     },
-    { timeout: 20_000, interval: 100 },
+    { timeout: 60_000, interval: 100 },
   );
 }
 

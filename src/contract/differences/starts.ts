@@ -31,6 +31,8 @@ function inOneForm(target: unknown): unknown {
 
 const DEFAULTS: Readonly<Record<string, unknown>> = { account: DEFAULT_ACCOUNT, resend: 'once', approval: 'none' };
 const OF_ORDER = 'account order compensation revertTo resend whenShort latestSend reference metadata'.split(' ');
+/** A batch that is started again later has another latest send time. */
+const OF_ROW = OF_ORDER.filter((field) => field !== 'latestSend');
 const OF_BATCH =
   'account rows approval approvalExpiresMs compensation resend whenShort maxInFlight stopAfter latestSend'.split(' ');
 
@@ -68,7 +70,7 @@ export function startDifferences(
   const listed = asked.recovered ? undefined : run?.recovered?.listed;
   const found = listed
     ? echoDifferences(type, asked.order, listed).hard.map(pathOf)
-    : inputDifferences(OF_ORDER, asked, run);
+    : inputDifferences(asked.batchId === undefined ? OF_ORDER : OF_ROW, asked, run);
   const isSame = workflowTypeOf(type) === workflowType;
   return [...new Set([...(isSame ? [] : ['order_type']), ...found.map(maskName)])];
 }

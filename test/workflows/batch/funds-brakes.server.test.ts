@@ -87,6 +87,26 @@ test.each([
   expect(createsOf(rows)).toEqual([0, 0, 0]);
 });
 
+test('an order of a batch is not sent after its latest send time, whatever it waited for', async () => {
+  setBalance('1000');
+  const { accounts } = lab.orders;
+  await accounts.stop('default', BOB);
+  const rows = testRows('resumed', 2);
+  const latestSend = new Date(Date.now() + 20_000).toISOString();
+  const batch = await startRows(lab, rows, { latestSend });
+  await untilPhase(batch, 'following');
+  await sleep(25_000);
+  await accounts.resume('default', BOB);
+  expect(await batch.result({ timeoutMs: 90_000 })).toMatchObject({ outcomes: { refused: 2 } });
+  expect(createsOf(rows)).toEqual([0, 0]);
+  // Those that are still wanted are paid, and the others attach.
+  const again = await startRows(lab, rows, { batchId: batch.batchId, again: true, latestSend: '2099-01-01T00:00:00Z' });
+  expect(await again.result({ timeoutMs: 90_000 })).toMatchObject({ outcomes: { completed: 2 } });
+  const others = await startRows(lab, rows, { latestSend: '2098-01-01T00:00:00Z' });
+  expect(await others.result({ timeoutMs: 90_000 })).toMatchObject({ outcomes: { completed: 2 } });
+  expect(createsOf(rows)).toEqual([1, 1]);
+});
+
 test('a stop reaches rows that an earlier run of the batch started', async () => {
   const { rows, batch } = await startShort('again', 3);
   await lab.temporal.client.workflow.getHandle(batch.workflowId).terminate('a look');
