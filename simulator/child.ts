@@ -1,4 +1,5 @@
 /** A process of `simulator/pool.ts`: lives the stories that it is sent. */
+import { Worker } from 'node:worker_threads';
 import type { Story } from './found.js';
 import { storyTeller, type Told } from './tell.js';
 
@@ -16,8 +17,10 @@ let teller: ReturnType<typeof storyTeller>;
 // Stacks of failures take more time than failing.
 Error.stackTraceLimit = 0;
 
-// Whoever waited for the story is gone.
+// Whoever waited for the story is gone. A story without a rest would not see that, so a thread looks, too.
 process.on('disconnect', () => process.exit());
+const { ppid } = process;
+new Worker(`setInterval(() => process.ppid === ${ppid} || process.kill(process.pid, 'SIGKILL'), 1000)`, { eval: true });
 
 process.on('message', async (message: Begin | Story) => {
   if ('code' in message) {

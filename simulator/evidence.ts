@@ -24,7 +24,14 @@ export async function judge(world: World, report: OperatorReport): Promise<Findi
   const found = ORACLE.filter(({ name }) => name !== 'canaries never seen').flatMap(({ name, find }) =>
     find(evidence).flatMap((one) => (counts(name, one) ? { ...one, text: `${name}: ${one.text}` } : [])),
   );
-  return [...found, ...sentWhileStopped(world), ...wrongSums(world), ...untold(world), ...(await ownFindings(world))];
+  return [
+    ...found,
+    ...sentWhileStopped(world),
+    ...wrongSums(world),
+    ...untold(world),
+    ...world.seenLast,
+    ...(await ownFindings(world)),
+  ];
 }
 
 /** Workers notice a stop within this time. */

@@ -1,3 +1,4 @@
+import type { Finding } from '../chaos/evidence/evidence.js';
 import { underFire } from '../chaos/faults.js';
 import type { PlannedOrder } from '../chaos/inputs.js';
 import { DEFAULT_SETTINGS } from '../sandbox/options.js';
@@ -68,6 +69,10 @@ export class World {
   readonly limits = new Map<string, string>();
   /** When Temporal forgot something. */
   readonly forgotMs: number[] = [];
+  /** What is looked at once all has ended. */
+  readonly lastLooks: (() => Promise<Finding[]>)[] = [];
+  /** What these found. */
+  readonly seenLast: Finding[] = [];
   /** What is done once the story was judged. */
   readonly atEnd: (() => void)[] = [];
   /** What differs in the settings of each worker that starts. */

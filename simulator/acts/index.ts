@@ -11,6 +11,7 @@ import { ofMoments } from './moments.js';
 import { ofPeople } from './people.js';
 import { ofPolicies } from './policies.js';
 import { ofReceipts } from './receipts.js';
+import { ofReconciles } from './reconciles.js';
 import { ofService } from './service.js';
 import { ofSettings } from './settings.js';
 import { ofTemporal } from './temporal.js';
@@ -31,6 +32,7 @@ const actsOf = (report: OperatorReport): Record<string, Act> => ({
   ...ofFunds,
   ...ofMoments,
   ...ofReceipts,
+  ...ofReconciles,
   ...ofPeople(report),
 });
 
@@ -76,5 +78,13 @@ export async function live(world: World, count: number, only?: readonly string[]
     }
   });
   await world.clock.run(Date.now() + END_MS, isOver);
+  for (const look of world.lastLooks) {
+    let isSeen = false;
+    look().then((findings) => {
+      world.seenLast.push(...findings);
+      isSeen = true;
+    });
+    await world.clock.run(Date.now() + END_MS, () => isSeen);
+  }
   return report;
 }
