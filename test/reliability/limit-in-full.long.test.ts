@@ -53,7 +53,7 @@ async function run(label: string, meanwhile: (isOver: () => boolean) => Promise<
 async function single(): Promise<number> {
   await sleep(8_000);
   const begunMs = Date.now();
-  await (await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('single')))).created();
+  await (await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('single-order')))).created();
   return Date.now() - begunMs;
 }
 
@@ -83,7 +83,7 @@ describe('one of two workers is killed and started again', () => {
     const { result } = await run('killed', async (isOver) => {
       await sleep(5_000);
       await lab.workers.replaceOne();
-      // What the killed worker held goes on behind orders that are accepted later.
+      // What the killed worker held goes on behind later orders, whose ids are no shorter.
       while (!isOver()) await single();
     });
     expect(result.outcomes).toMatchObject({ completed: ROWS, notStarted: 0 });

@@ -60,14 +60,14 @@ async function countsOf(orderId: string): Promise<{ creates: number; executed: n
   return { creates: createsByOrderId[orderId] ?? 0, executed: executedByOrderId[orderId] ?? 0 };
 }
 
-/** Others are paid meanwhile: what may have been sent waits for an order that is accepted later. */
+/** Others are paid meanwhile: what may have been sent waits for a later order, whose id is no shorter. */
 async function payUntil(ended: Promise<unknown>, { client }: TestNamespace): Promise<void> {
   let isOver = false;
   const over = ended.finally(() => {
     isOver = true;
   });
   while (!isOver) {
-    await new PaymentOrders(client).start('withdraw', orderInput('withdraw', newOrderId('later')));
+    await new PaymentOrders(client).start('withdraw', orderInput('withdraw', newOrderId('zombie-later')));
     await Promise.race([over, sleep(10_000)]);
   }
 }
