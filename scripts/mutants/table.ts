@@ -1,3 +1,4 @@
+import { BATCH_MUTANTS } from './batches.js';
 import { DECISION_MUTANTS } from './decisions.js';
 import { HOLE_MUTANTS } from './holes.js';
 import { KEY_MUTANTS } from './keys.js';
@@ -370,6 +371,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   ...KEY_MUTANTS,
   ...REMAINDER_MUTANTS,
+  ...BATCH_MUTANTS,
   ...DECISION_MUTANTS,
   ...RESTORE_MUTANTS,
   ...WORKER_MUTANTS,

@@ -61,7 +61,7 @@ test('a row that has just ended keeps no other from being cancelled', async () =
 test.each([
   ['is sent', async () => undefined],
   ['is paused', (batch: BatchHandle) => batch.pause(BOB)],
-])('the latest send time cancels them though every row was started, whether the batch %s', async (_, act) => {
+])('while the batch %s, the latest send time cancels them though every row was started', async (_, act) => {
   const latestSend = new Date(Date.now() + 25_000).toISOString();
   const { rows, batch } = await startShort('late', 3, { latestSend });
   await act(batch).catch(() => undefined);
