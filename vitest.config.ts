@@ -12,10 +12,7 @@ const NIGHTLY_TESTS = 'test/**/*.nightly.test.ts';
 /** What tests the simulated service, not the product: `npm test -- --project sandbox`, which CI runs. */
 const SANDBOX_TESTS = 'test/sandbox/**/*.test.ts';
 
-/**
- * Minutes of crashes, stopped workers and floods, and what waits for half a minute or needs the machine to itself:
- * `npm run nightly`. CI runs some of them.
- */
+/** Minutes of crashes, stopped workers and floods, and what waits for half a minute: `npm run nightly`. CI runs some of them. */
 const RELIABILITY_TESTS = ['test/reliability/**/*.test.ts', 'test/model/**/*.test.ts', 'test/**/*.long.test.ts'];
 
 /** On a server each week, one after the other: hours in all. What is simulated, each change lives on virtual time. */
@@ -28,14 +25,28 @@ const WEEKLY_TESTS = [
   'test/workflows/create/many-doubts.server.test.ts',
 ];
 
-/** Those of a server that hold their figures on a machine of their own. */
-const MEASURED = {
+/** They hold figures against limits, so each has the machine to itself. `npm run nightly`. */
+const MEASURED_TESTS = [
+  'test/receiver/attacks.long.test.ts',
+  'test/reliability/bulk-2000.test.ts',
+  'test/reliability/bulk-priority.test.ts',
+  'test/reliability/bulk-uploaded.long.test.ts',
+  'test/reliability/forged-flood.test.ts',
+  'test/reliability/forged-unknown-ids.test.ts',
+  'test/reliability/limit-in-full.long.test.ts',
+  'test/reliability/reconcile-large.long.test.ts',
+  'test/reliability/stop-first.test.ts',
+  'test/reliability/versions-share-limit.long.test.ts',
+  'test/workflows/follow/grouped-polls.long.test.ts',
+];
+
+/** After the others, which leave the machine to them; what loads it itself is one file a core, or alone. */
+const loading = (maxWorkers: number) => ({
   globalSetup: 'test/support/global-setup.ts',
-  // They load the machine themselves, and some hold figures against limits.
   isolate: true,
-  maxWorkers: 2,
-  sequence: { groupOrder: 1 },
-};
+  maxWorkers,
+  sequence: { groupOrder: 3 - maxWorkers },
+});
 
 export default defineConfig({
   test: {
@@ -93,8 +104,17 @@ export default defineConfig({
           setupFiles: 'test/support/simulated-setup.ts',
         },
       },
-      { extends: true, test: { name: 'reliability', include: RELIABILITY_TESTS, exclude: WEEKLY_TESTS, ...MEASURED } },
-      { extends: true, test: { name: 'weekly', include: WEEKLY_TESTS, ...MEASURED, maxWorkers: 1 } },
+      {
+        extends: true,
+        test: {
+          name: 'reliability',
+          include: RELIABILITY_TESTS,
+          exclude: [...MEASURED_TESTS, ...WEEKLY_TESTS],
+          ...loading(2),
+        },
+      },
+      { extends: true, test: { name: 'measured', include: MEASURED_TESTS, ...loading(1) } },
+      { extends: true, test: { name: 'weekly', include: WEEKLY_TESTS, ...loading(1) } },
     ],
   },
 });

@@ -131,7 +131,7 @@ describe('npm run nightly', () => {
     expect(await runWith('npm', script, scripts.nightly)).toEqual({
       exitCode,
       calls: [
-        'test -- --project sandbox --project nightly --project reliability',
+        'test -- --project sandbox --project nightly --project reliability --project measured',
         'run chaos -- --orders 300 --seed 1',
       ],
     });
