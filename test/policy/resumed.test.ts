@@ -151,12 +151,16 @@ test('an entry that cannot be read has the list read from its beginning, because
   const kept = await interrupted(OPEN);
   await run('createOrder', attemptOf('withdraw', orderInput('withdraw', 'bad', { marker: 'list=malformed' })));
   const ended = [...OPEN, { orderId: 'past-4', endedAtMs: Date.now() }, { orderId: 'bad', endedAtMs: Date.now() }];
-  const whole = await read(ended);
+  // What cannot be read counts in the hour in which it is read.
+  const hour = () => Math.floor(Date.now() / 3.6e6);
+  const readBoth = async (begun = hour()): Promise<Awaited<ReturnType<typeof read>>[]> => {
+    const both = [await read(ended), await read(ended, kept)];
+    return hour() === begun ? both : readBoth();
+  };
+  const [whole, resumed] = await readBoth();
   // A run that is open may still ask for its order, so that stays reserved.
-  expect(Object.keys(whole.ledger.open).toSorted()).toEqual(['bad', 'past-3']);
-  const resumed = await read(ended, kept);
-  expect(Object.keys(resumed.ledger.open).toSorted()).toEqual(['bad', 'past-3']);
-  expect(resumed.ledger.sums).toEqual(whole.ledger.sums);
+  for (const one of [whole, resumed]) expect(Object.keys(one?.ledger.open ?? {}).toSorted()).toEqual(['bad', 'past-3']);
+  expect(resumed?.ledger.sums).toEqual(whole?.ledger.sums);
 });
 
 test('what is too large for a heartbeat is not kept, and the part before stays', async () => {
