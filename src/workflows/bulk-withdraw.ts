@@ -115,7 +115,11 @@ async function report(run: BatchRun, plan: BatchPlan): Promise<BatchResult> {
   const { taken, ahead } = progress;
   const reported = { account, input, plan, taken, ahead, startedAt, paused, stopped };
   try {
-    return resultOf(run, plan, await untilWritten(run, (more) => reportBatch({ ...reported, ...more })));
+    const answer = await untilWritten(run, (more) => reportBatch({ ...reported, ...more }));
+    const { moved, started, outcomes } = answer;
+    // Rows that were parked may have gone on.
+    run.progress = { ...run.progress, moved, started, outcomes };
+    return resultOf(run, plan, answer);
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     const reason = `no report was written: ${error.cause?.message ?? 'its activity was ended'}`;

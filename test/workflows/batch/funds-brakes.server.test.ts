@@ -116,6 +116,20 @@ test('a stop reaches rows that an earlier run of the batch started', async () =>
   await expectNothingMore(again, rows, { by: 'bob' });
 });
 
+test('the state of an ended batch says what its result says, also of a row that was parked meanwhile', async () => {
+  setBalance('1000');
+  const rows = testRows('parked', 2, (row) => (row === 1 ? 'create=429' : 'after_ms=60000'));
+  const batch = await startRows(lab, rows, { resend: 'never' });
+  await untilState(batch, ({ progress }) => progress.outcomes?.parked === 1);
+  const order = lab.orders.order(rows[0]?.id ?? '');
+  const { revision } = await order.state();
+  await order.decide({ action: 'resend', by: 'ann', reason: 'looked it up', revision });
+  await order.result();
+  const { moved, outcomes } = await batch.result({ timeoutMs: 120_000 });
+  expect(outcomes).toMatchObject({ completed: 2, parked: 0 });
+  expect((await batch.state()).progress).toMatchObject({ moved, outcomes: { completed: 2, parked: 0 } });
+});
+
 test('a row whose reason cannot be read goes on waiting', async () => {
   const { rows, batch } = await startShort('unread', 2, { whenShort: 'ask', maxInFlight: 1 });
   await lab.stopWorkers();
