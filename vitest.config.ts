@@ -41,11 +41,11 @@ const MEASURED_TESTS = [
 ];
 
 /** After the others, which leave the machine to them; what loads it itself is one file a core, or alone. */
-const loading = (maxWorkers: number) => ({
+const loading = (maxWorkers: number, groupOrder: number) => ({
   globalSetup: 'test/support/global-setup.ts',
   isolate: true,
   maxWorkers,
-  sequence: { groupOrder: 3 - maxWorkers },
+  sequence: { groupOrder },
 });
 
 export default defineConfig({
@@ -110,11 +110,11 @@ export default defineConfig({
           name: 'reliability',
           include: RELIABILITY_TESTS,
           exclude: [...MEASURED_TESTS, ...WEEKLY_TESTS],
-          ...loading(2),
+          ...loading(2, 1),
         },
       },
-      { extends: true, test: { name: 'measured', include: MEASURED_TESTS, ...loading(1) } },
-      { extends: true, test: { name: 'weekly', include: WEEKLY_TESTS, ...loading(1) } },
+      { extends: true, test: { name: 'measured', include: MEASURED_TESTS, ...loading(1, 2) } },
+      { extends: true, test: { name: 'weekly', include: WEEKLY_TESTS, ...loading(1, 2) } },
     ],
   },
 });

@@ -21,26 +21,23 @@ export async function runTests(
   signal: AbortSignal,
 ): Promise<TestOutcome[]> {
   const isSimulated = ({ file }: Mutant['test']): boolean => SIMULATED_TESTS.includes(file);
-  const simulated = await statuses(root, tests.filter(isSimulated), ['--project', 'simulated'], signal);
-  const others = await statuses(
+  const simulated = await outcomesOf(root, tests.filter(isSimulated), ['--project', 'simulated'], signal);
+  const others = await outcomesOf(
     root,
     tests.filter((test) => !isSimulated(test)),
     [],
     signal,
   );
-  return tests.map((test) => {
-    const status = (isSimulated(test) ? simulated : others).get(test.name);
-    return status === 'passed' || status === 'failed' ? status : 'missing';
-  });
+  return tests.map((test) => (isSimulated(test) ? simulated : others).get(test.name) ?? 'missing');
 }
 
 /** What became of each test that ran, by its full name. */
-async function statuses(
+async function outcomesOf(
   root: string,
   tests: readonly Mutant['test'][],
   args: readonly string[],
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, TestOutcome>> {
   if (tests.length === 0) return new Map();
   const files = [...new Set(tests.map(({ file }) => file))];
   const names = tests.map(({ name }) => escapeRegExp(name)).join('|');
@@ -58,6 +55,8 @@ async function statuses(
   const text = await readFile(join(root, REPORT), 'utf8').catch(() => '{"testResults":[]}');
   const results = (JSON.parse(text) as Report).testResults.flatMap(({ assertionResults }) => assertionResults);
   return new Map(
-    results.filter(({ status }) => /^(passed|failed)$/.test(status)).map(({ fullName, status }) => [fullName, status]),
+    results.flatMap(({ fullName, status }) =>
+      status === 'passed' || status === 'failed' ? [[fullName, status] as const] : [],
+    ),
   );
 }

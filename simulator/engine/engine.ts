@@ -247,7 +247,7 @@ export class Engine {
 
   async #task(run: Run): Promise<void> {
     while (run.jobs.length > 0 && run.isOpen) {
-      if (this.#serving(run.start.taskQueue).length === 0) {
+      if (!this.isServed(run.start.taskQueue)) {
         await sleep(UNSERVED_MS);
         continue;
       }

@@ -116,9 +116,9 @@ async function report(run: BatchRun, plan: BatchPlan): Promise<BatchResult> {
   const reported = { account, input, plan, taken, ahead, startedAt, paused, stopped };
   try {
     const answer = await untilWritten(run, (more) => reportBatch({ ...reported, ...more }));
-    const { moved, started, outcomes } = answer;
+    const { notStarted: _, ...outcomes } = answer.outcomes;
     // Rows that were parked may have gone on.
-    run.progress = { ...run.progress, moved, started, outcomes };
+    run.progress = { ...run.progress, moved: answer.moved, started: answer.started, outcomes };
     return resultOf(run, plan, answer);
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
