@@ -1,6 +1,6 @@
 /**
- * `npm run simulate -- [--seeds N] [--seed K] [--orders N] [--acts NAME,…] [--without FIX] [--first] [--shrink] [--story] [--about ID]`:
- * the program on virtual time, with every fault drawn from a seed. Exit codes: 0 clean, 1 a rule is broken, 2 bad options.
+ * `npm run simulate -- [--seeds N] [--seed K] [--orders N] [--minutes M] [--acts NAME,…] [--without FIX] [--first] [--shrink] [--story]
+ * [--about ID]`: the program on virtual time, with every fault drawn from a seed. Exit codes: 0 clean, 1 a rule is broken, 2 bad options.
  */
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -16,9 +16,13 @@ import type { Told } from './tell.js';
 
 const { values } = parseArgs({
   options: {
+    // The first one. Without it, the found ones and then those from 1.
     seed: { type: 'string' },
-    seeds: { type: 'string', default: '20' },
+    // How many; 20, or 1 from a given one.
+    seeds: { type: 'string' },
     orders: { type: 'string', default: '30' },
+    // After this time, no more stories begin.
+    minutes: { type: 'string' },
     story: { type: 'boolean', default: false },
     // Part of ids of orders or workflows: the story has their events, too.
     about: { type: 'string' },
@@ -36,8 +40,8 @@ const { values } = parseArgs({
 });
 
 /** A whole number of an option, from 1. Ends the process for anything else. */
-function numberOf(option: 'seed' | 'seeds' | 'orders'): number {
-  const text = values[option] ?? '';
+function numberOf(option: 'seed' | 'seeds' | 'orders' | 'minutes', inPlace = ''): number {
+  const text = values[option] ?? inPlace;
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
   process.stderr.write(`--${option}: must be a whole number from 1, not ${text || 'empty'}\n`);
   process.exit(2);
@@ -68,17 +72,23 @@ if (unknown.length > 0) {
 const orders = numberOf('orders');
 if (values.without !== undefined) process.exit(await liveWithout(values.without));
 const { about } = values;
-const given: Story[] =
-  values.seed === undefined
-    ? [
-        ...(only ? [] : FOUND),
-        ...Array.from({ length: numberOf('seeds') }, (_, n) => ({ seed: n + 1, orders, acts: only, about })),
-      ]
-    : [{ seed: numberOf('seed'), orders, acts: only, about }];
+const isGiven = values.seed !== undefined;
+const first = numberOf('seed', '1');
+const given: Story[] = [
+  ...(only || isGiven ? [] : FOUND),
+  ...Array.from({ length: numberOf('seeds', isGiven ? '1' : '20') }, (_, n) => ({
+    ...{ seed: first + n, orders, acts: only, about },
+  })),
+];
+const endMs =
+  values.minutes === undefined ? Number.POSITIVE_INFINITY : performance.now() + numberOf('minutes') * 60_000;
 const { code } = await buildWorkflowBundle();
 const size = values.shrink ? availableParallelism() : Math.min(availableParallelism(), given.length);
 const pool = new Pool(size, { code, isPlanted: values.plant });
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** Stories that may wait for the one that is printed next. */
+const MOST_AHEAD = 16;
 
 const ruleOf = (text: string): string => text.split(':')[0] ?? '';
 
@@ -103,10 +113,25 @@ async function lived(story: Story): Promise<Told> {
   return values.story || about ? told : { ...told, lines: [] };
 }
 
+const waiting = given.values();
+const living: { story: Story; told: Promise<Told> }[] = [];
+
+/** Begins stories while there is time. The next one is printed in its turn, whichever ends first. */
+function nextLiving(): (typeof living)[number] | undefined {
+  while (living.length < MOST_AHEAD && performance.now() < endMs) {
+    const { value: story } = waiting.next();
+    if (!story) break;
+    living.push({ story, told: lived(story) });
+  }
+  return living.shift();
+}
+
 let count = 0;
-// Each is printed in its turn, whichever ends first.
-for (const [story, living] of given.map((one) => [one, lived(one)] as const)) {
-  const { broken, acts, lines, sum, ordersPerCpuSecond } = await living;
+let begun = 0;
+for (let next = nextLiving(); next; next = nextLiving()) {
+  const { story } = next;
+  const { broken, acts, lines, sum, ordersPerCpuSecond } = await next.told;
+  begun += 1;
   // Not to the output, which is the same for the same seed.
   process.stderr.write(`seed ${story.seed}: ${ordersPerCpuSecond.toFixed(1)} orders a CPU second\n`);
   if (lines.length > 0) print(lines.join('\n'));
@@ -119,6 +144,6 @@ for (const [story, living] of given.map((one) => [one, lived(one)] as const)) {
   print(`  again: npm run simulate -- --seed ${seed} --orders ${least.orders} --acts ${least.acts ?? acts} --story`);
   if (values.first) process.exit(1);
 }
-print(count === 0 ? `clean: ${given.length} stories` : `${count} of ${given.length} stories broke a rule`);
+print(count === 0 ? `clean: ${begun} stories` : `${count} of ${begun} stories broke a rule`);
 pool.close();
 process.exitCode = count === 0 ? 0 : 1;

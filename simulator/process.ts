@@ -1,4 +1,5 @@
-const NEVER = new Promise<never>(() => undefined);
+/** Waits for ever. One promise for all would keep whoever waits for it in memory. */
+export const never = (): Promise<never> => new Promise(() => undefined);
 
 /** A process of the product: whoever is killed waits for ever, and whoever is frozen goes on later. */
 export class Process {
@@ -18,7 +19,7 @@ export class Process {
       },
     );
     await this.thawed();
-    if (!this.isAlive) await NEVER;
+    if (!this.isAlive) await never();
     return done();
   }
 

@@ -153,7 +153,7 @@ function heldWithoutNeed(
 ): Finding[] {
   const { limits, forgotMs, acts } = world;
   // What Temporal forgot, and what stands at another account, counts for more, never for less.
-  if (forgotMs.length > 0 || acts.includes('elsewhere')) return [];
+  if (forgotMs.length > 0 || acts.some((name) => name === 'elsewhere' || name === 'retention')) return [];
   const asked = [...runsOf].flatMap(([orderId, runs]) => runs.flatMap(({ history }) => askedIn(orderId, history)));
   const approvedMs = approvalsOf(world);
   // One that was allowed before it waited for something else counts on.

@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionLike } from '@temporalio/client';
 import { outside } from '../outside.js';
+import { never } from '../process.js';
 import type { Host } from './activity.js';
 import { calls } from './calls.js';
 import type { Engine } from './engine.js';
@@ -28,10 +29,10 @@ export function connectionTo(engine: Engine, host?: Host): ConnectionLike {
     return limited(limits.getStore() ?? {}, async () => {
       await sleep(engine.lag());
       await host?.thawed?.();
-      if (host?.isAlive === false) await NEVER;
+      if (host?.isAlive === false) await never();
       const answer = await outside(() => known(request));
       await host?.thawed?.();
-      if (host?.isAlive === false) await NEVER;
+      if (host?.isAlive === false) await never();
       return answer;
     });
   };
@@ -50,8 +51,6 @@ export function connectionTo(engine: Engine, host?: Host): ConnectionLike {
 
 const within = <R>(more: Limits, call: () => Promise<R>): Promise<R> =>
   limits.run({ ...limits.getStore(), ...more }, call);
-
-const NEVER = new Promise<never>(() => undefined);
 
 /** The answer of a call, or gRPC's error if its time is over or its caller gave it up. */
 function limited<T>({ deadlineMs, signal }: Limits, answer: () => Promise<T>): Promise<T> {

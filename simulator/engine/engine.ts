@@ -305,7 +305,7 @@ export class Engine {
 }
 
 /** How often a task that nobody polls for looks for a worker. */
-const UNSERVED_MS = 20;
+const UNSERVED_MS = 200;
 const UNHANDLED_COMMAND = TaskFailed.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND;
 const clients = new WeakMap<Host, Client>();
 

@@ -30,7 +30,7 @@ export function listenAt(url: string, gate: ServiceGate | undefined): void {
 
 const receivers = new Map<string, ReturnType<typeof openService>['receive']>();
 
-const services = new Map<string, Transport>();
+const services = new Map<string, ReturnType<typeof openService>>();
 
 /** Posts to the receiver or the service of a lab, as `fetch` does; undefined if no lab has that address. */
 export async function fetchFromLab(input: string | URL, init: RequestInit = {}): Promise<Response | undefined> {
@@ -39,10 +39,12 @@ export async function fetchFromLab(input: string | URL, init: RequestInit = {}):
   const status = await receivers.get(url.origin)?.(url, body);
   if (status !== undefined) return new Response(null, { status });
   const headers = Object.fromEntries(new Headers(init.headers));
-  const answer = await services.get(url.origin)?.({ url, headers, body, ...UNLIMITED } as never);
+  const transport = services.get(url.origin)?.transportOf(ANOTHER_PROGRAM);
+  const answer = await transport?.({ url, headers, body, ...UNLIMITED } as never);
   return answer && new Response(answer.body, { status: answer.status });
 }
 
+const ANOTHER_PROGRAM = new Process('another program');
 const UNLIMITED = { timeoutMs: 60_000, maxBytes: 2 ** 25 };
 
 const codes = new Map<number, Promise<WorkflowSandbox>>();
@@ -88,8 +90,8 @@ export async function openSimulatedLab(options: LabOptions): Promise<SimulatedLa
   };
   const serviceUrl = `http://service-${labs}.example`;
   const frontUrl = `http://front-${labs}.example`;
-  const transport = service.transportOf(new Process('another program'));
-  services.set(serviceUrl, transport);
+  const transport = service.transportOf(ANOTHER_PROGRAM);
+  services.set(serviceUrl, service);
   const running = { url: serviceUrl, adminUrl: serviceUrl, close };
   const sandbox = { ...sandboxOf(world, admin, running), transport };
   const another = service.doubles[1] ?? service.double;
@@ -106,7 +108,8 @@ export async function openSimulatedLab(options: LabOptions): Promise<SimulatedLa
   const startWorkers = async (change: Partial<WorkerConfig> = {}): Promise<void> => {
     const changed = { ...config, ...change };
     const process = new Process(`worker ${hosts.length + 1}`);
-    const transport = through(service.transportOf(process));
+    // It may be the service of another lab.
+    const transport = through((services.get(new URL(url).origin) ?? service).transportOf(process));
     const accounts = groups
       ? await openAccounts(changed.accounts, transport)
       : await openUngrouped(changed.accounts, { quiet, nowMs }, transport);

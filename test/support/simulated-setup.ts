@@ -1,4 +1,4 @@
-import { vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { type Clock, installClock } from '../../simulator/clock.js';
 import { settings } from './simulated.js';
 
@@ -60,3 +60,20 @@ vi.waitUntil = (async (look: () => unknown, options?: Options) => {
   if (failed) throw failed;
   return value;
 }) as typeof vi.waitUntil;
+
+type Looks = Record<string, (...given: unknown[]) => unknown>;
+
+/** A matcher of what a look returns, by the names that lead to it: `not`, `toBe`. */
+const matcher = (look: () => unknown, options: Options, names: readonly string[] = []): unknown =>
+  new Proxy(() => undefined, {
+    get: (_, name) => (name === 'then' ? undefined : matcher(look, options, [...names, String(name)])),
+    apply: (_, __, given) =>
+      looks(async () => {
+        const last = names.at(-1) ?? '';
+        const seen = expect(await look()) as unknown as Record<string, Looks>;
+        const target = names.slice(0, -1).reduce<Looks>((one, name) => one[name] as never, seen as never);
+        await target[last]?.(...given);
+      }, options),
+  });
+
+expect.poll = ((look: () => unknown, options: Options = 60_000) => matcher(look, options)) as typeof expect.poll;

@@ -20,7 +20,7 @@ import { cancelShort, takeStarted, watchRows } from './rows/watch-rows.js';
 /** Rows that start at the same time after one check whether the batch may continue. */
 const ROWS_AT_ONCE = 20;
 /** Interval of looks at open orders: longer while nothing changes. */
-const WATCH_EVERY_MS = { shortest: 500, longest: 3_000 };
+const WATCH_EVERY_MS = { shortest: 500, longest: 10_000 };
 /** Interval of checks for a pause or stop while nothing can start. */
 const ASK_EVERY_MS = 1_000;
 const TURN_MS = 250;

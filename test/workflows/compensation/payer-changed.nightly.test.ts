@@ -28,7 +28,8 @@ async function lookedUp({ workflowId }: OrderHandle, uuid: string): Promise<void
       ({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType?.name === 'lookUpOrder',
     )?.eventId;
     return events?.some(
-      ({ activityTaskCompletedEventAttributes: completed }) => asked && completed?.scheduledEventId?.eq(asked),
+      ({ activityTaskCompletedEventAttributes: completed }) =>
+        asked && String(completed?.scheduledEventId) === String(asked),
     );
   };
   await expect.poll(answered, { timeout: 60_000 }).toBe(true);
