@@ -41,6 +41,8 @@ export interface Activity {
   /** Tells the attempt under way that its worker stops. */
   shutDown?: () => void;
   host?: Host;
+  /** Who took an attempt last. */
+  identity?: string;
   heartbeat?: Payload[];
   /** When the attempt under way began or last sent a heartbeat. */
   beatMs?: number;
@@ -86,13 +88,14 @@ function stateOf({ host, paused, cancelRequested }: Activity) {
 
 /** An open activity as a description of its run shows it. */
 export function pendingOf(activity: Activity) {
-  const { id, type, attempt, startedMs, scheduledMs, paused, lastFailure, queue } = activity;
+  const { id, type, attempt, startedMs, attemptScheduledMs, paused, lastFailure, queue, identity } = activity;
   const { startToCloseTimeout, heartbeatTimeout, retryPolicy } = activity.command;
   const state = State[`PENDING_ACTIVITY_STATE_${stateOf(activity)}`];
   return {
     ...{ activityId: id, activityType: { name: type }, attempt, state, paused: paused ?? false, lastFailure },
+    ...(identity !== undefined && { lastWorkerIdentity: identity }),
     activityOptions: { taskQueue: { name: queue }, startToCloseTimeout, heartbeatTimeout, retryPolicy },
-    scheduledTime: timestamp(scheduledMs),
+    scheduledTime: timestamp(attemptScheduledMs),
     ...(startedMs !== undefined && { lastStartedTime: timestamp(startedMs) }),
   };
 }

@@ -131,6 +131,7 @@ export class Attempts {
   async #start(activity: Activity, host: Host): Promise<void> {
     const { attempt } = activity;
     activity.host = host;
+    activity.identity = host.identity;
     activity.startedMs = Date.now();
     activity.beatMs = activity.startedMs;
     this.#watch(activity);
@@ -264,8 +265,8 @@ export class Attempts {
     return { cancelled: { failure: this.#wrapped(activity, cause, state, 'Activity cancelled') } };
   }
 
-  #recordStart({ scheduledEventId, attempt, lastFailure }: Activity): number {
-    return this.run.record('EVENT_TYPE_ACTIVITY_TASK_STARTED', { scheduledEventId, attempt, lastFailure });
+  #recordStart({ scheduledEventId, attempt, lastFailure, identity }: Activity): number {
+    return this.run.record('EVENT_TYPE_ACTIVITY_TASK_STARTED', { scheduledEventId, attempt, lastFailure, identity });
   }
 
   /** Tells the run. An attempt that it gave up may go on: nobody hears its answer. */

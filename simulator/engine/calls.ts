@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import proto from '@temporalio/proto';
 import { selects } from '../../src/testing/query.js';
 import { type Activity, pendingOf } from './activity.js';
+import { failAttempt, takeAttempt } from './by-hand.js';
 import { attributesOf, type Engine } from './engine.js';
 import { reset } from './reset.js';
 import type { Run, StartOf, Update } from './run.js';
@@ -74,8 +75,8 @@ export const calls = (engine: Engine) => ({
     const run = reset(engine, before, Number(request.workflowTaskFinishEventId), request.reason ?? '');
     return { runId: run.runId };
   },
-  updateActivityOptions: ({ execution, id, activityOptions }: Of<'UpdateActivityOptionsRequest'>) => {
-    const { run, activity } = activityBy(engine, execution, id);
+  updateActivityOptions: ({ execution, id, type, activityOptions }: Of<'UpdateActivityOptionsRequest'>) => {
+    const { run, activity } = activityBy(engine, execution, { id, type });
     run.attempts.change(activity, activityOptions ?? {});
     return {};
   },
@@ -136,6 +137,12 @@ export const calls = (engine: Engine) => ({
     if (!told) throw notFound('the activity task is over, or its attempt is another');
     return told;
   },
+  pollActivityTaskQueue: ({ taskQueue, identity }: Of<'PollActivityTaskQueueRequest'>) =>
+    takeAttempt(engine, taskQueue?.name ?? '', identity ?? ''),
+  respondActivityTaskFailed: ({ taskToken, failure }: Of<'RespondActivityTaskFailedRequest'>) => {
+    failAttempt(engine, taskToken as Uint8Array, failure ?? {});
+    return {};
+  },
   respondActivityTaskFailedById: (request: Of<'RespondActivityTaskFailedByIdRequest'>) => {
     answerById(engine, request, { failure: request.failure ?? {} });
     return {};
@@ -145,13 +152,13 @@ export const calls = (engine: Engine) => ({
     answerById(engine, request, { ...(result && { result }) });
     return {};
   },
-  pauseActivity: ({ execution, id }: Of<'PauseActivityRequest'>) => {
-    const { run, activity } = activityBy(engine, execution, id);
+  pauseActivity: ({ execution, id, type }: Of<'PauseActivityRequest'>) => {
+    const { run, activity } = activityBy(engine, execution, { id, type });
     run.attempts.pause(activity);
     return {};
   },
-  unpauseActivity: ({ execution, id, resetAttempts, resetHeartbeat }: Of<'UnpauseActivityRequest'>) => {
-    const { run, activity } = activityBy(engine, execution, id);
+  unpauseActivity: ({ execution, id, type, resetAttempts, resetHeartbeat }: Of<'UnpauseActivityRequest'>) => {
+    const { run, activity } = activityBy(engine, execution, { id, type });
     const reset = { attempts: resetAttempts ?? false, heartbeat: resetHeartbeat ?? false };
     run.attempts.unpause(activity, reset);
     return {};
@@ -256,6 +263,7 @@ const infoOf = (run: Run) =>
     closeTime: run.closeMs === undefined ? undefined : timestamp(run.closeMs),
     ...{ memo: { fields: run.memo }, searchAttributes: { indexedFields: run.searchAttributes } },
     taskQueue: run.start.taskQueue,
+    priority: run.start.priority,
     ...(run.start.parent && { parentExecution: run.start.parent.run.execution }),
   });
 
@@ -264,11 +272,13 @@ const NO_ACTIVITY = "Can't find pending activity with such ID. Invalid activityI
 function activityBy(
   engine: Engine,
   execution: { workflowId?: string | null; runId?: string | null } | null | undefined,
-  id: string | null | undefined,
+  named: { id?: string | null | undefined; type?: string | null | undefined },
   unknown = NO_ACTIVITY,
 ): { run: Run; activity: Activity } {
   const run = engine.openRunOf(execution ?? {});
-  const activity = [...run.attempts.open.values()].find((one) => one.id === id);
+  const activity = [...run.attempts.open.values()].find(({ id, type }) =>
+    named.type ? type === named.type : id === named.id,
+  );
   if (!activity) throw notFound(unknown);
   return { run, activity };
 }
@@ -280,6 +290,6 @@ function answerById(
 ): void {
   const { activityId } = request;
   const about = `cannot find pending activity with ActivityID ${activityId}, check workflow execution history for more details`;
-  const { run, activity } = activityBy(engine, request, activityId, about);
+  const { run, activity } = activityBy(engine, request, { id: activityId }, about);
   run.attempts.answer(activity, answer);
 }

@@ -7,7 +7,6 @@ import type { OrderType } from '../../../src/contract/order/types.js';
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId, openLab, useLab } from '../../support/lab.js';
-import { keyOf } from '../../temporal/stored-bytes.fixture.js';
 import { parkedFor, type Steered, startSteered, TWO_CARDS } from '../compensation/parked-orders.fixture.js';
 import { serviceView } from '../create/service-view.fixture.js';
 import { attentionSays, openTwoAccounts, PLACES } from '../create/two-accounts.fixture.js';
@@ -194,21 +193,6 @@ test('an order whose account another worker may serve: the approval that its pag
   expect(found.map(({ update }) => update)).toEqual(['approve']);
   await paste(accounts.lab, handle, 'decide', filledIn(found[0]?.json ?? ''));
   expect(await handle.result()).toMatchObject({ outcome: 'completed', decisions: [{ action: 'approve', by: 'ben' }] });
-});
-
-test('where payloads are encrypted the list shows why and since when, and no amount', async () => {
-  const encrypted = await openLab({ encryptionKeys: [keyOf('a')] });
-  try {
-    const { handle } = await startSteered(encrypted, 'withdraw', { marker: HALF, compensation: 'ask' });
-    const { attention } = await parkedFor(handle);
-    const described = await encrypted.temporal.client.workflow.getHandle(handle.workflowId).describe();
-    const attributes = described.typedSearchAttributes;
-    expect(attributes.get(searchAttribute.attentionReason)).toBe('remainder');
-    expect(attributes.get(searchAttribute.attentionSince)?.toISOString()).toBe(attention?.since);
-    expect(attributes.get(searchAttribute.amount)).toBeUndefined();
-  } finally {
-    await encrypted.close();
-  }
 });
 
 test('where decisions are signed the page names the command, and holds nothing that it could not send', async () => {
