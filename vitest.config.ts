@@ -6,7 +6,10 @@ import { SIMULATED_TESTS } from './test/support/simulated-tests.js';
 /** Tests that need a Temporal server; everything else runs without starting one. */
 const TEMPORAL_TESTS = 'test/**/*.server.test.ts';
 
-/** The same, for minutes in all: rare combinations of resets, restores, accounts and keys. `npm run nightly`. */
+/** They always live on virtual time: hours and days pass in them, and their service stands behind a gate. */
+const VIRTUAL_TESTS = 'test/**/*.simulated.test.ts';
+
+/** Like tests that need a server, for minutes in all: rare combinations of resets, restores, accounts and keys. `npm run nightly`. */
 const NIGHTLY_TESTS = 'test/**/*.nightly.test.ts';
 
 /** What tests the simulated service, not the product: `npm test -- --project sandbox`, which CI runs. */
@@ -70,7 +73,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [TEMPORAL_TESTS, NIGHTLY_TESTS, SANDBOX_TESTS, ...RELIABILITY_TESTS],
+          exclude: [TEMPORAL_TESTS, VIRTUAL_TESTS, NIGHTLY_TESTS, SANDBOX_TESTS, ...RELIABILITY_TESTS],
         },
       },
       {
@@ -99,7 +102,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'simulated',
-          include: [...SIMULATED_TESTS],
+          include: [VIRTUAL_TESTS, ...SIMULATED_TESTS],
           globalSetup: 'test/support/bundle-setup.ts',
           setupFiles: 'test/support/simulated-setup.ts',
         },

@@ -1,5 +1,5 @@
 /**
- * `npm test [-- <vitest arguments>]`: makes sure that the test servers are there, runs vitest, closes with the counts.
+ * `npm test [-- <vitest arguments>]`: makes sure that the test server is there, runs vitest, closes with the counts.
  *
  * A few tests that failed beside all others run once more, alone: what only a busy machine can fail is named and counted, and
  * not red. An error outside of all tests is red at once.
@@ -9,7 +9,6 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { findTemporalCli } from './temporal/find-cli.js';
-import { findTimeSkippingServer } from './temporal/time-skipping.js';
 import { countsLine, type FailedTest, failedTests, hasPassed, type TestReport } from './test-counts.js';
 
 /** Of some thousand tests; if more failed, a second attempt would only delay the report. */
@@ -47,10 +46,7 @@ async function passAlone(failed: FailedTest[]): Promise<boolean> {
 
 for (const name of ['results', 'results-alone']) await rm(join(root, 'test-results', `${name}.json`), { force: true });
 // With arguments only some tests run, perhaps none that needs a server; the others' set-up prepares the same.
-if (given.length === 0) {
-  if (!process.env.TEMPORAL_ADDRESS) await findTemporalCli(log);
-  await findTimeSkippingServer(log);
-}
+if (given.length === 0 && !process.env.TEMPORAL_ADDRESS) await findTemporalCli(log);
 // The long reliability tests have a command of their own.
 const chosen = given.length > 0 ? given : ['--project', 'unit', '--project', 'simulated', '--project', 'temporal'];
 const { exitCode, report } = await runTests('results', chosen);

@@ -29,7 +29,7 @@ export const HOLE_MUTANTS: readonly Mutant[] = [
     find: "      if (action.do !== 'prove absence') run.failure = undefined;\n",
     replacement: '',
     test: {
-      file: 'test/workflows/create/witnesses.server.test.ts',
+      file: 'test/workflows/create/witnesses.simulated.test.ts',
       name: 'a refusal that was told is withdrawn while a person is asked, though a callback came in its last reading',
     },
   },
@@ -69,7 +69,7 @@ export const HOLE_MUTANTS: readonly Mutant[] = [
     find: 'isUnchecked ? false : whole &&',
     replacement: 'isUnchecked ? undefined : whole &&',
     test: {
-      file: 'test/workflows/create/weak-witnesses.server.test.ts',
+      file: 'test/workflows/create/weak-witnesses.simulated.test.ts',
       name: 'not sent a second time a deposit in an empty list, by a worker that knows no order: a person is asked, or a later order shows it',
     },
   },

@@ -20,7 +20,8 @@ export async function runTests(
   tests: readonly Mutant['test'][],
   signal: AbortSignal,
 ): Promise<TestOutcome[]> {
-  const isSimulated = ({ file }: Mutant['test']): boolean => SIMULATED_TESTS.includes(file);
+  const isSimulated = ({ file }: Mutant['test']): boolean =>
+    SIMULATED_TESTS.includes(file) || file.endsWith('.simulated.test.ts');
   const simulated = await outcomesOf(root, tests.filter(isSimulated), ['--project', 'simulated'], signal);
   const others = await outcomesOf(
     root,

@@ -67,7 +67,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'const windowMs = windowOf(run.strictest.pace, run.type);',
     replacement: 'const windowMs = windowOf(run.strictest.pace, run.type) * 0;',
     test: {
-      file: 'test/workflows/create/settle.server.test.ts',
+      file: 'test/workflows/create/settle.simulated.test.ts',
       name: "an uncertain 'deposit' that is absent, resend undefined is read as absent at least 3 times over 15 s before each re-send and the park",
     },
   },

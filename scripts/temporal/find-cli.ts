@@ -60,9 +60,9 @@ export async function findTemporalCli(log: Log): Promise<string> {
   const builtCli = join(built, 'temporal');
   // No release of the tool is known that brings the floor.
   const release = wanted === NEWEST ? CLI_RELEASE : undefined;
-  const cached = (release && findSdkDownload('cli', release)) ?? (existsSync(builtCli) ? builtCli : undefined);
+  const cached = (release && findSdkDownload(release)) ?? (existsSync(builtCli) ? builtCli : undefined);
   if (cached !== undefined) return cached;
-  const downloaded = release && (await downloadThroughSdk('cli', log, release));
+  const downloaded = release && (await downloadThroughSdk(release, log));
   if (downloaded !== undefined) return downloaded;
   await buildWithGo(built, wanted, log);
   return builtCli;

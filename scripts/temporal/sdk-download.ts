@@ -9,38 +9,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheFolder, elapsedSince, type Log, PROGRESS_INTERVAL_MS } from './cache.js';
 import { programOf } from './program-of.js';
 
-/** The two servers the SDK can download by itself. */
-export type SdkServer = 'cli' | 'test-server';
-
-const LABEL = { cli: 'the Temporal command line tool', 'test-server': "Temporal's time-skipping test server" };
-const FILE_PREFIX = { cli: 'temporal', 'test-server': 'temporal-test-server' };
+const FILE_PREFIX = 'temporal';
 /** No byte for this long means that the download host cannot be reached from here. */
 const STALLED_MS = 20_000;
 
 const sdkVersion: string = createRequire(import.meta.url)('@temporalio/worker/package.json').version;
 
-/**
- * A server that the SDK has downloaded before, here or in its own default place; undefined when there is none. `release`: of
- * the server; without it, the one that belongs to the SDK's version.
- */
-export function findSdkDownload(kind: SdkServer, release?: string): string | undefined {
-  return [cacheFolder(), tmpdir()].map((folder) => fileIn(folder, kind, release)).find((file) => file !== undefined);
+/** A release of the command line tool that the SDK has downloaded before, here or in its own default place. */
+export function findSdkDownload(release: string): string | undefined {
+  return [cacheFolder(), tmpdir()].map((folder) => fileIn(folder, release)).find((file) => file !== undefined);
 }
 
-/** Has the SDK download a server into the user's cache; undefined, quickly, where the download cannot be had. */
-export async function downloadThroughSdk(kind: SdkServer, log: Log, release?: string): Promise<string | undefined> {
-  const folder = folderIn(cacheFolder(), kind, release);
+/** Has the SDK download it into the user's cache; undefined, quickly, where the download cannot be had. */
+export async function downloadThroughSdk(release: string, log: Log): Promise<string | undefined> {
+  const folder = folderIn(cacheFolder(), release);
   await mkdir(folder, { recursive: true });
-  log(`Downloading ${LABEL[kind]} through the Temporal SDK`);
-  const version = release ?? 'default';
-  const child = [...programOf('scripts/temporal/sdk-download-child.ts'), kind, folder, sdkVersion, version];
+  log('Downloading the Temporal command line tool through the Temporal SDK');
+  const child = [...programOf('scripts/temporal/sdk-download-child.ts'), folder, sdkVersion, release];
   const download = spawn('node', child, { stdio: 'ignore' });
   let running = true;
   const ended = once(download, 'exit').catch(() => undefined);
   void ended.then(() => {
     running = false;
   });
-  const target = () => fileIn(cacheFolder(), kind, release);
+  const target = () => fileIn(cacheFolder(), release);
   await watch(folder, () => running && target() === undefined, log);
   // The SDK's runtime stays on SIGTERM.
   download.kill('SIGKILL');
@@ -48,21 +40,17 @@ export async function downloadThroughSdk(kind: SdkServer, log: Log, release?: st
   const found = target();
   if (found === undefined) {
     log('The download cannot be had from here');
-    if (release) await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
   return found;
 }
 
 /** A release has a folder of its own, whatever the SDK calls its file there. */
-const folderIn = (folder: string, kind: SdkServer, release: string | undefined): string =>
-  release ? join(folder, `${FILE_PREFIX[kind]}-${release}`) : folder;
+const folderIn = (folder: string, release: string): string => join(folder, `${FILE_PREFIX}-${release}`);
 
-function fileIn(parent: string, kind: SdkServer, release: string | undefined): string | undefined {
-  const folder = folderIn(parent, kind, release);
-  const isWhole = (name: string) => name.startsWith(FILE_PREFIX[kind]) && !name.endsWith(PARTIAL);
-  const name = namesIn(folder).find((one) =>
-    release ? isWhole(one) : one === `${FILE_PREFIX[kind]}-sdk-typescript-${sdkVersion}`,
-  );
+function fileIn(parent: string, release: string): string | undefined {
+  const folder = folderIn(parent, release);
+  const name = namesIn(folder).find((one) => one.startsWith(FILE_PREFIX) && !one.endsWith(PARTIAL));
   return name && join(folder, name);
 }
 

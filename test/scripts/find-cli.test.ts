@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { findTemporalCli, parseServerVersion } from '../../scripts/temporal/find-cli.js';
-import { findTimeSkippingServer } from '../../scripts/temporal/time-skipping.js';
 import { FLOOR } from '../../src/preflight/advisories.js';
 
 /** A machine of its own: nothing on PATH (so no download either), an empty cache. */
@@ -102,10 +101,6 @@ test('what an interrupted build left, lock included, does not stop the next one'
   await command('go', workingGo);
   expect(await findTemporalCli(log)).toBe(builtCli());
   expect(await readdir(folder)).toEqual(['temporal-cli-v1.5.1-server-1.32.0']);
-});
-
-test('without Java or Maven the time-skipping server is refused with what is missing', async () => {
-  await expect(findTimeSkippingServer(log)).rejects.toThrow(/Java 17 or newer and Maven.*Java none, Maven none/);
 });
 
 test.each([

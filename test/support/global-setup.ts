@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { resolveTemporal } from '../../scripts/temporal/resolve.js';
-import { findTimeSkippingServer } from '../../scripts/temporal/time-skipping.js';
 import { buildWorkflowBundle } from '../../scripts/workflow-bundle.js';
 import { bundleFile } from '../../src/bundle/bundle.js';
 import { bundleInRun, compiledFolder, compileProcesses } from './compile.js';
@@ -28,12 +27,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
   try {
     project.provide('embeddedTemporal', temporal.embedded ? temporal.address : undefined);
-    // The time-skipping server is fetched here and not by the first test that needs it, whose time limit it would exceed.
-    const [bundle] = await Promise.all([
-      writeBundle(folder, log),
-      compileProcesses(project, folder),
-      findTimeSkippingServer(log),
-    ]);
+    const [bundle] = await Promise.all([writeBundle(folder, log), compileProcesses(project, folder)]);
     project.provide('workflowBundlePath', bundle);
     return tearDown;
   } catch (error) {

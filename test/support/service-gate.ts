@@ -42,8 +42,8 @@ export type GateRule = (
 ) => GateAnswer | undefined | Promise<GateAnswer | undefined>;
 
 /**
- * Stands between worker and sandbox, on the clock of the test: the sandbox lives in real time, workflows on a server that
- * skips time do not. Real HTTP on both sides; what it lets through it does not change.
+ * Stands between worker and sandbox, on the clock of the test. Real HTTP on both sides, but for labs on virtual time; what it
+ * lets through it does not change.
  */
 export class ServiceGate {
   readonly requests: GateRequest[] = [];

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Front, type FrontRoute, routeFor, UNROUTED } from '../../sandbox/front.js';
 import { type Sandbox, sandboxOf } from '../../sandbox/index.js';
+import { atOnce } from '../../simulator/clock.js';
 import type { Host } from '../../simulator/engine/activity.js';
 import { Engine } from '../../simulator/engine/engine.js';
 import type { WorkflowSandbox } from '../../simulator/engine/sandbox.js';
@@ -9,6 +10,7 @@ import { Process } from '../../simulator/process.js';
 import { Random } from '../../simulator/random.js';
 import { CALLBACK, openService } from '../../simulator/service.js';
 import { openWorkflows, startWorker } from '../../simulator/worker.js';
+import { post } from '../../src/activities/events/post-event.js';
 import { PaymentOrders } from '../../src/client.js';
 import type { WorkerConfig } from '../../src/config.js';
 import { DEFAULT_ACCOUNT } from '../../src/contract/names.js';
@@ -67,6 +69,7 @@ let labs = 0;
 
 /** What a lab on virtual time has besides. */
 export interface SimulatedLab extends Lab {
+  engine: Engine;
   /** Another merchant's account at the same service. */
   other: Sandbox;
   /** A host before both accounts. */
@@ -114,7 +117,7 @@ export async function openSimulatedLab(options: LabOptions): Promise<SimulatedLa
       ? await openAccounts(changed.accounts, transport)
       : await openUngrouped(changed.accounts, { quiet, nowMs }, transport);
     if (groups && !quiet) for (const account of accounts.values()) keepBusy(account, nowMs);
-    hosts.push(await startWorker(engine, changed, accounts, process, { nowMs }));
+    hosts.push(await startWorker(engine, changed, accounts, process, { nowMs, post: postAtOnce }));
   };
   /** Nothing is given to them any more; what they have in hand, they end. */
   const stopWorkers = async (): Promise<void> => {
@@ -131,7 +134,7 @@ export async function openSimulatedLab(options: LabOptions): Promise<SimulatedLa
   };
   if (workers) await startWorkers();
   return {
-    ...{ sandbox, config, startWorkers, stopWorkers },
+    ...{ engine, sandbox, config, startWorkers, stopWorkers },
     orders: new PaymentOrders(engine.client),
     temporal: {
       ...{ address: 'simulated', namespace: 'default', client: engine.client, close: async () => undefined },
@@ -154,6 +157,9 @@ export async function openSimulatedLab(options: LabOptions): Promise<SimulatedLa
     },
   };
 }
+
+/** To receivers on sockets, whose time is the machine's. */
+const postAtOnce: typeof post = (...given) => atOnce(() => post(...given));
 
 /** Through the gate at whose URL a worker finds its service, if there is one. */
 const through =

@@ -8,8 +8,6 @@ import { orderInput } from './inputs.js';
 
 /** What a lab's accounts are like. */
 export interface LabAccounts {
-  /** False: nor do requests wait after "too many requests", whose wait no skipped time ends. */
-  realTime?: boolean;
   /** True: nobody else creates orders there. */
   quiet?: boolean;
   nowMs?: () => number | Promise<number>;
@@ -17,17 +15,16 @@ export interface LabAccounts {
 
 /**
  * Accounts whose look-ups wait for nobody, as those of one order alone do: tests count the requests of an order while others run
- * beside it, and where time is skipped a look-up cannot wait in real time.
+ * beside it.
  */
 export async function openUngrouped(
   configs: ReadonlyMap<string, AccountConfig>,
-  { realTime = true, quiet = false, nowMs = Date.now }: LabAccounts = {},
+  { quiet = false, nowMs = Date.now }: LabAccounts = {},
   transport?: Transport,
 ): Promise<Map<string, Account>> {
   const accounts = await openAccounts(configs, transport);
   for (const account of accounts.values()) {
     account.lookUps = new GroupedLookUps(account.service, { mostWaiting: 1 });
-    if (!realTime) account.limiter.slowDown = () => undefined;
     if (!quiet) keepBusy(account, nowMs);
   }
   return accounts;

@@ -13,7 +13,7 @@ import type { OrderState } from '../../../src/contract/order/messages.js';
 import { orderInput } from '../../support/inputs.js';
 import { accountWith, newOrderId, useLab } from '../../support/lab.js';
 
-/** Instead of 15 min, on a real server: the one that skips time stands still while an activity waits for a worker. */
+/** Instead of 15 min, for nights on a real server. */
 const ATTENTION_AFTER_MS = 2_000;
 const WAIT = { timeout: 60_000, interval: 200 };
 

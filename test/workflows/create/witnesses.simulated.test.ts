@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import type { CreateRequests } from '../../../src/contract/order/request.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, useGatedLab } from '../../support/gated-lab.js';
 import { orderInput } from '../../support/inputs.js';
 import { listOf, operationOf } from '../../support/service-gate.js';
-import { HOUR_MS, MINUTE_MS, SECOND_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
 /* Absence that nothing verifies, with the default windows. The ledger of the service says how often an order was executed. */
 
 // Nobody else creates orders, but for the tests themselves.
-const lab = useSkippingLab({}, undefined, { quiet: true });
+const lab = useGatedLab({}, { quiet: true });
 
 const executed = (orderId: string) => lab.sandbox.stats().executedByOrderId[orderId] ?? 0;
 const creates = (orderId: string) => lab.gate.about(orderId, 'create').length;
@@ -162,7 +162,7 @@ test.each(['withdraw', 'deposit'] as const)(
   'a 400 after the create was executed, with a list that is 8 s behind: told as rejected, and corrected: %s',
   async (type) => {
     const orderId = `refused-executed-${type}`;
-    const startedAtMs = await lab.nowMs();
+    const startedAtMs = Date.now();
     lab.gate.rule = ({ path, orderId: asked, atMs }) => {
       if (asked !== orderId || atMs > startedAtMs + 8 * SECOND_MS) return undefined;
       if (operationOf(path) === 'list') return { status: 200, body: '{"status":"success","data":[]}' };

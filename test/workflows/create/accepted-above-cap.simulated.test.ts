@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
+import { HOUR_MS, useGatedLab } from '../../support/gated-lab.js';
 import { orderInput } from '../../support/inputs.js';
-import { HOUR_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
-const lab = useSkippingLab({ PAYMENT_ORDER_CAPS: '{"usd": "200"}' });
+const lab = useGatedLab({ PAYMENT_ORDER_CAPS: '{"usd": "200"}' });
 
 /** Pays 700 trx, which cost about 80 usd. */
 function paysTrx(orderId: string, marker?: string): OrderInput<'exchange_withdraw'> {

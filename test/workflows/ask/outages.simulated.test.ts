@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS, useGatedLab } from '../../support/gated-lab.js';
 import { orderInput } from '../../support/inputs.js';
 import type { GateAnswer } from '../../support/service-gate.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
 /** Start, create, one look-up with its alarm, and what raising attention costs: no more, however long it lasts. */
 const EVENTS_OF_AN_OUTAGE = 25;
 /** Telling at once that the key is refused: the look-up ends, and is asked for anew. */
 const EVENTS_OF_A_REFUSED_KEY = 7;
 
-const lab = useSkippingLab();
+const lab = useGatedLab();
 
 describe('a day without a service', () => {
   const SENT = 'sent-before-the-outage';
@@ -36,7 +36,7 @@ describe('a day without a service', () => {
       n += 1;
       return NO_READINGS[n % NO_READINGS.length];
     };
-    startedAtMs = await lab.nowMs();
+    startedAtMs = Date.now();
     const sent = await lab.orders.start('withdraw', orderInput('withdraw', SENT, { marker: 'create=500-after' }));
     await lab.skipUntil(() => n >= 2 * NO_READINGS.length, 10 * MINUTE_MS, DAY_MS);
     await lab.gate.shut();

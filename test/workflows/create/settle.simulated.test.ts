@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, useGatedLab } from '../../support/gated-lab.js';
 import { orderInput } from '../../support/inputs.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
 /** Every create is answered with 500 and not executed: uncertain, and in truth absent. */
 const NEVER_EXECUTED = 'create=500-before times=all';
 
-const lab = useSkippingLab();
+const lab = useGatedLab();
 
 const parked = (orderId: string) => async () => (await lab.state(orderId)).phase === 'parked';
 const createsOf = (orderId: string) => lab.gate.about(orderId, 'create').map(({ atMs }) => atMs);
@@ -46,7 +46,7 @@ describe.each<Case>([
   beforeAll(async () => {
     await lab.orders.start(type, orderInput(type, orderId, { marker: NEVER_EXECUTED, ...(resend && { resend }) }));
     await lab.skipUntil(parked(orderId), windowMs / 10, 4 * windowMs + MINUTE_MS);
-    parkedAtMs = await lab.nowMs();
+    parkedAtMs = Date.now();
   });
 
   test(`is sent ${creates} times and then parked`, async () => {
@@ -98,7 +98,7 @@ describe('a parked order', () => {
   test('is closed as absent only after absence was proven once more over the whole window', async () => {
     const orderId = 'absent-withdraw-never';
     const handle = lab.orders.order(orderId);
-    const decidedAtMs = await lab.nowMs();
+    const decidedAtMs = Date.now();
     await decide(handle, 'close-absent');
     await expect(lab.result(handle, HOUR_MS)).rejects.toMatchObject({ type: 'OrderAbsent' });
     const readings = absenceReadings(orderId, decidedAtMs, Number.POSITIVE_INFINITY);
@@ -111,7 +111,7 @@ describe('a parked order', () => {
 test('an order that appears within the window is adopted and not sent again', async () => {
   const orderId = 'appears-late';
   const marker = 'create=500-after';
-  const startedAtMs = await lab.nowMs();
+  const startedAtMs = Date.now();
   // Executed at once, but shown by neither list nor status for 4 minutes.
   lab.gate.rule = ({ path, orderId: asked, atMs }) => {
     if (asked !== orderId || atMs > startedAtMs + 4 * MINUTE_MS) return undefined;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ORDERS_TASK_QUEUE, orderWorkflowId } from '../../../src/contract/names.js';
 import { sendByHand } from '../../activities/order/by-hand.fixture.js';
+import { type GatedLab, HOUR_MS, MINUTE_MS, openGatedLab, SECOND_MS } from '../../support/gated-lab.js';
 import { orderInput } from '../../support/inputs.js';
-import { HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../../support/skipping-lab.js';
 
-let lab: SkippingLab;
+let lab: GatedLab;
 beforeAll(async () => {
-  lab = await openSkippingLab();
+  lab = await openGatedLab();
 });
 afterAll(() => lab?.close());
 

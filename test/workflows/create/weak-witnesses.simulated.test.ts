@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
+import { type GatedLab, MINUTE_MS, openGatedLab, SECOND_MS } from '../../support/gated-lab.js';
 import { orderInput } from '../../support/inputs.js';
 import { listOf, operationOf } from '../../support/service-gate.js';
-import { MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../../support/skipping-lab.js';
 
 /* Payouts that were executed and are not shown, beside orders that are shown and prove nothing. Default windows. */
 
 /** The worker's clock is so far ahead of Temporal's in one test. */
 let aheadMs = 0;
-let lab: SkippingLab;
+let lab: GatedLab;
 beforeEach(async () => {
   aheadMs = 0;
   // Nobody else creates orders.
-  lab = await openSkippingLab({}, (now) => async () => (await now()) + aheadMs, { quiet: true });
+  lab = await openGatedLab({}, { nowMs: () => Date.now() + aheadMs, quiet: true });
   lab.sandbox.set({ duplicateMode: 'c' });
 });
 afterEach(() => lab.close());

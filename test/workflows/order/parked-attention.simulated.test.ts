@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
+import { HOUR_MS, MINUTE_MS, useGatedLab } from '../../support/gated-lab.js';
 import { orderInput } from '../../support/inputs.js';
-import { HOUR_MS, MINUTE_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
-const lab = useSkippingLab();
+const lab = useGatedLab();
 
 /** Ends the poll that is under way for good, as an operator can. */
 async function failPoll(workflowId: string): Promise<void> {

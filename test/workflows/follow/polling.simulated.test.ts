@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, useGatedLab } from '../../support/gated-lab.js';
 import { orderInput } from '../../support/inputs.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
-const lab = useSkippingLab();
+const lab = useGatedLab();
 
 /** Time between each poll and the one before it. */
 const gapsOf = (timesMs: number[]): number[] => timesMs.slice(1).map((timeMs, i) => timeMs - (timesMs[i] ?? 0));
@@ -13,7 +13,7 @@ describe('an order followed by polling alone', () => {
   let endedAfterMs: number;
 
   beforeAll(async () => {
-    const startedAtMs = await lab.nowMs();
+    const startedAtMs = Date.now();
     lab.gate.showAsCreated(ORDER_ID, startedAtMs + DAY_MS);
     const handle = await lab.orders.start('withdraw', orderInput('withdraw', ORDER_ID));
     expect(await lab.result(handle, 2 * DAY_MS)).toMatchObject({ outcome: 'completed', adopted: false });

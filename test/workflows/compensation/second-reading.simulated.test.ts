@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type GatedLab, HOUR_MS, MINUTE_MS, openGatedLab, SECOND_MS } from '../../support/gated-lab.js';
 import { orderInput } from '../../support/inputs.js';
 import { listAnswer } from '../../support/service-gate.js';
-import { HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../../support/skipping-lab.js';
 
-let lab: SkippingLab;
+let lab: GatedLab;
 beforeAll(async () => {
-  lab = await openSkippingLab();
+  lab = await openGatedLab();
 });
 afterAll(() => lab?.close());
 

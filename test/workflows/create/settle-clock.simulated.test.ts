@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, useGatedLab } from '../../support/gated-lab.js';
 import { orderInput } from '../../support/inputs.js';
-import { HOUR_MS, MINUTE_MS, SECOND_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
 /** Executed nowhere, so that only the settle window keeps it from being sent again. */
 const NEVER_EXECUTED = 'create=500-before times=all';
@@ -9,7 +9,7 @@ const orderId = 'clock-jumped';
 /** The worker's clock, which goes on only when the test says so. */
 let workerMs = Date.now();
 // By the worker's clock nobody sends an order later: once absence is proven, a person is asked.
-const lab = useSkippingLab({}, () => () => workerMs, { quiet: true });
+const lab = useGatedLab({}, { nowMs: () => workerMs, quiet: true });
 
 const PROVEN = { phase: 'parked', attention: { allowed: ['resend', 'close-absent', 'adopt'] } };
 

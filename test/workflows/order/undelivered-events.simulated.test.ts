@@ -4,14 +4,14 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { deliveryWorkflowId, searchAttribute } from '../../../src/contract/names.js';
 import { newFolder } from '../../support/batch-files.js';
 import { EVENT_SECRET, startEventReceiver, status } from '../../support/event-receiver.js';
+import { DAY_MS, type GatedLab, HOUR_MS, MINUTE_MS, openGatedLab } from '../../support/gated-lab.js';
 import { orderInput } from '../../support/inputs.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS, openSkippingLab, type SkippingLab } from '../../support/skipping-lab.js';
 
 vi.setConfig({ testTimeout: 600_000 });
 
 const folder = newFolder(afterAll);
 let shop: Awaited<ReturnType<typeof startEventReceiver>>;
-let lab: SkippingLab;
+let lab: GatedLab;
 
 beforeAll(async () => {
   shop = await startEventReceiver('shop', status(503));
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const file = join(folder, 'events.json');
   const entry = { name: 'shop', url: url.reveal(), secrets: [EVENT_SECRET], allowPrivate };
   await writeFile(file, JSON.stringify([entry]), { mode: 0o600 });
-  lab = await openSkippingLab({ EVENTS_FILE: file });
+  lab = await openGatedLab({ EVENTS_FILE: file });
 });
 afterAll(async () => {
   await lab?.close();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, useGatedLab } from '../../support/gated-lab.js';
 import { orderInput } from '../../support/inputs.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
-const lab = useSkippingLab();
+const lab = useGatedLab();
 
 /** A withdraw with a delay whose first create is answered with 500 and not executed. */
 function delayed(orderId: string, minutes: number): OrderInput<'withdraw'> {
@@ -121,7 +121,7 @@ describe('a delayed order of which nothing was sent', () => {
 });
 
 describe('the latest send time', () => {
-  const in5Minutes = async () => new Date((await lab.nowMs()) + 5 * MINUTE_MS).toISOString();
+  const in5Minutes = async () => new Date(Date.now() + 5 * MINUTE_MS).toISOString();
 
   test('over before anything was sent: the order ends as OrderCancelled', async () => {
     const orderId = 'latest-over';
@@ -157,7 +157,7 @@ describe('the latest send time', () => {
 
   test('over while a person is asked: nobody can permit a send after it', async () => {
     const orderId = 'latest-while-asked';
-    const latestSend = new Date((await lab.nowMs()) + 30 * MINUTE_MS).toISOString();
+    const latestSend = new Date(Date.now() + 30 * MINUTE_MS).toISOString();
     const input = orderInput('withdraw', orderId, { marker: 'create=500-before', resend: 'never' });
     const handle = await lab.orders.start('withdraw', { ...input, latestSend });
     await lab.skipUntil(parkedAs(orderId, 'uncertain-create'), MINUTE_MS, 20 * MINUTE_MS);

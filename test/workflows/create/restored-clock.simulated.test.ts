@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
+import { MINUTE_MS, useGatedLab } from '../../support/gated-lab.js';
 import { orderInput } from '../../support/inputs.js';
-import { MINUTE_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
 /** The clock of the workers is that far behind the server's. */
 const BEHIND_MS = 20 * MINUTE_MS;
 
 const env = { TEMPORAL_RESTORED_AT: new Date().toISOString() };
-const lab = useSkippingLab(env, (serverNowMs) => async () => (await serverNowMs()) - BEHIND_MS);
+const lab = useGatedLab(env, { nowMs: () => Date.now() - BEHIND_MS });
 
 test('an order begun when the window after a restore is over for the server alone waits for the workers, and floods nobody', async () => {
   await lab.skip(11 * MINUTE_MS);

@@ -1,12 +1,15 @@
-import { ApplicationFailure, Client, type WorkflowHandle } from '@temporalio/client';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApplicationFailure, type WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
-import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTimeSkippingEnv } from '../../scripts/temporal/time-skipping.js';
+import { beforeAll, expect, test } from 'vitest';
+import { Engine } from '../../simulator/engine/engine.js';
+import { Random } from '../../simulator/random.js';
+import { openWorkflows } from '../../simulator/worker.js';
 import type { Activities } from '../../src/activities/index.js';
 import { ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW, searchAttribute } from '../../src/contract/names.js';
 import type { ReconcileTotals } from '../../src/contract/reconcile/days.js';
-import { MINUTE_MS } from '../support/skipping-lab.js';
+import { expectReplay, MINUTE_MS } from '../support/gated-lab.js';
 import { workflowBundle } from '../support/temporal.js';
 
 /** What the one day that is read finds; until it is given, every attempt fails at once, and the next one comes later. */
@@ -23,29 +26,14 @@ const activities: Pick<Activities, 'readBalances' | 'reconcileDay' | 'proveBalan
   reportReconcile: async () => ({}),
 };
 
-let env: Awaited<ReturnType<typeof createTimeSkippingEnv>>;
-let worker: Worker;
-let running: Promise<void>;
+let engine: Engine;
 beforeAll(async () => {
-  env = await createTimeSkippingEnv();
-  worker = await Worker.create({
-    connection: env.nativeConnection,
-    namespace: env.namespace ?? 'default',
-    taskQueue: ORDERS_TASK_QUEUE,
-    workflowBundle: workflowBundle(),
-    activities,
-  });
-  running = worker.run();
-});
-afterAll(async () => {
-  worker?.shutdown();
-  await running;
-  await env?.teardown();
+  engine = new Engine(await openWorkflows(await readFile(workflowBundle().codePath, 'utf8')), new Random(1));
+  engine.hosts.push({ identity: 'worker', queues: new Set([ORDERS_TASK_QUEUE]), activities, isAlive: true });
 });
 
-// The environment's own client skips time in every call.
 const startReconcile = (name: string): Promise<WorkflowHandle> =>
-  new Client({ connection: env.connection, namespace: env.namespace ?? 'default' }).workflow.start(RECONCILE_WORKFLOW, {
+  engine.client.workflow.start(RECONCILE_WORKFLOW, {
     workflowId: `reconcile:default-${name}`,
     taskQueue: ORDERS_TASK_QUEUE,
     args: [{}],
@@ -66,12 +54,6 @@ async function shownOf(handle: WorkflowHandle): Promise<string | undefined> {
   return currentDetails;
 }
 
-async function expectReplays(handle: WorkflowHandle): Promise<void> {
-  const recorded = [{ workflowId: handle.workflowId, history: await handle.fetchHistory() }];
-  for await (const { error } of Worker.runReplayHistories({ workflowBundle: workflowBundle() }, recorded))
-    expect(error).toBeUndefined();
-}
-
 test.each([
   { name: 'agrees', found: { equal: 1 }, last: [false] },
   { name: 'differs', found: { duplicate: 1 }, last: [] },
@@ -79,17 +61,17 @@ test.each([
   const { name, found, last } = one;
   classes = undefined;
   const handle = await startReconcile(name);
-  await env.sleep(14 * MINUTE_MS);
+  await sleep(14 * MINUTE_MS);
   expect(await attentionOf(handle)).toEqual([false]);
-  await env.sleep(2 * MINUTE_MS);
+  await sleep(2 * MINUTE_MS);
   expect(await attentionOf(handle)).toEqual([false, true]);
   expect(await shownOf(handle)).toMatch(
     /^\*\*Needs attention\*\*: no result after 15 min\. The pending activity says why/,
   );
 
   classes = found;
-  await env.sleep(10 * MINUTE_MS);
+  await sleep(10 * MINUTE_MS);
   await expect.poll(async () => (await handle.describe()).status.name).toBe('COMPLETED');
   expect(await attentionOf(handle)).toEqual([false, true, ...last]);
-  await expectReplays(handle);
+  await expectReplay(engine, handle.workflowId);
 });

@@ -1,9 +1,9 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { ORDERS_TASK_QUEUE, SERVICE_READ_WORKFLOW } from '../../src/contract/names.js';
-import { MINUTE_MS, SECOND_MS, useSkippingLab } from '../support/skipping-lab.js';
+import { MINUTE_MS, SECOND_MS, useGatedLab } from '../support/gated-lab.js';
 
-const lab = useSkippingLab();
+const lab = useGatedLab();
 
 /** What a read of the balances fails with when every attempt is answered like this. */
 async function failureWhenAnswered(status: number) {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, useGatedLab } from '../../support/gated-lab.js';
 import { orderInput } from '../../support/inputs.js';
-import { HOUR_MS, MINUTE_MS, SECOND_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
-const lab = useSkippingLab({ PAYMENT_NOT_EXECUTED_STATUSES: '423' });
+const lab = useGatedLab({ PAYMENT_NOT_EXECUTED_STATUSES: '423' });
 
 const decide = async (orderId: string, action: 'resend' | 'close-absent'): Promise<void> => {
   const { revision } = await lab.state(orderId);

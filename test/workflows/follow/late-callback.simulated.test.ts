@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest';
+import { DAY_MS, MINUTE_MS, useGatedLab } from '../../support/gated-lab.js';
 import { orderInput } from '../../support/inputs.js';
 import { listAnswer, operationOf } from '../../support/service-gate.js';
-import { DAY_MS, MINUTE_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
 const DAYS = 20;
 
-const lab = useSkippingLab({ ORDER_POLL_MAX: '6h' });
+const lab = useGatedLab({ ORDER_POLL_MAX: '6h' });
 
 test('a callback that comes after 20 days ends the order by one look-up, and the history stayed small', async () => {
   const orderId = 'late-callback';
@@ -20,7 +20,7 @@ test('a callback that comes after 20 days ends the order by one look-up, and the
   expect(polls).toBeLessThan(6 * DAYS);
   expect((await lab.state(orderId)).attention).toBeUndefined();
 
-  lab.gate.showAsCreated(orderId, await lab.nowMs());
+  lab.gate.showAsCreated(orderId, Date.now());
   await lab.callback(orderId);
   expect(await lab.result(handle, MINUTE_MS)).toMatchObject({ outcome: 'completed', adopted: false });
 

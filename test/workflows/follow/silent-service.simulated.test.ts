@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { AttentionCode } from '../../../src/contract/attention.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, useGatedLab } from '../../support/gated-lab.js';
 import { orderInput } from '../../support/inputs.js';
 import type { GateAnswer } from '../../support/service-gate.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
 /** A followed order whose service fell silent: start, create, two rounds of polling, and what attention costs. */
 const EVENTS_OF_A_SILENCE = 40;
 
 const NO_READING = expect.stringContaining('so this order cannot be checked');
 
-const lab = useSkippingLab();
+const lab = useGatedLab();
 
 describe.each<{ name: string; answer: GateAnswer; code: AttentionCode }>([
   { name: 'refuses every look-up', answer: { status: 401, body: '{}' }, code: 'key-refused' },
@@ -22,7 +22,7 @@ describe.each<{ name: string; answer: GateAnswer; code: AttentionCode }>([
   const orderId = `silent-${answer.status}`;
 
   test('a person is told within half an hour, and no event is written for a day afterwards', async () => {
-    lab.gate.showAsCreated(orderId, (await lab.nowMs()) + 30 * DAY_MS);
+    lab.gate.showAsCreated(orderId, Date.now() + 30 * DAY_MS);
     await lab.orders.start('withdraw', orderInput('withdraw', orderId));
     await lab.skipUntil(async () => (await lab.state(orderId)).phase === 'following', SECOND_MS, HOUR_MS);
     await lab.skip(2 * HOUR_MS);
@@ -42,7 +42,7 @@ describe.each<{ name: string; answer: GateAnswer; code: AttentionCode }>([
   test('the first reading takes that back, a second silence is told again, and the order ends', async () => {
     const { rule } = lab.gate;
     lab.gate.rule = () => undefined;
-    lab.gate.showAsCreated(orderId, (await lab.nowMs()) + 30 * DAY_MS);
+    lab.gate.showAsCreated(orderId, Date.now() + 30 * DAY_MS);
     await lab.skip(10 * MINUTE_MS);
     expect((await lab.state(orderId)).attention).toBeUndefined();
     lab.gate.rule = rule;
