@@ -9,6 +9,7 @@ import type { Run, StartOf, Update } from './run.js';
 import { type Failure, type Fields, NAMESPACE, notFound, type Payload, timestamp } from './wire.js';
 
 const { UpdateWorkflowExecutionLifecycleStage: Stage, HistoryEventFilterType: Filter } = proto.temporal.api.enums.v1;
+const { ResetReapplyExcludeType: Excluded } = proto.temporal.api.enums.v1;
 const { v1: service } = proto.temporal.api.workflowservice;
 
 /** Requests as plain objects. */
@@ -72,7 +73,11 @@ export const calls = (engine: Engine) => ({
   },
   resetWorkflowExecution: (request: Of<'ResetWorkflowExecutionRequest'>) => {
     const before = engine.runOf(request.workflowExecution ?? {});
-    const run = reset(engine, before, Number(request.workflowTaskFinishEventId), request.reason ?? '');
+    const run = reset(engine, before, {
+      finishEventId: Number(request.workflowTaskFinishEventId),
+      reason: request.reason ?? '',
+      isWithoutUpdates: request.resetReapplyExcludeTypes?.includes(Excluded.RESET_REAPPLY_EXCLUDE_TYPE_UPDATE) ?? false,
+    });
     return { runId: run.runId };
   },
   updateActivityOptions: ({ execution, id, type, activityOptions }: Of<'UpdateActivityOptionsRequest'>) => {

@@ -10,8 +10,13 @@ const { UpdateWorkflowExecutionLifecycleStage: Stage } = proto.temporal.api.enum
  * Ends a run and begins another one that has its history up to a workflow task, whose jobs it gets again, and the signals and
  * updates that came after it. What was under way at that point is under way in the new run.
  */
-export function reset(engine: Engine, before: Run, finishEventId: number, reason: string): Run {
-  const task = before.activations.findIndex(({ historyLength }) => historyLength + 1 === finishEventId);
+export function reset(
+  engine: Engine,
+  before: Run,
+  { finishEventId, reason, isWithoutUpdates }: { finishEventId: number; reason: string; isWithoutUpdates: boolean },
+): Run {
+  // The start of a task names it, too.
+  const task = before.activations.findIndex(({ historyLength: n }) => n === finishEventId || n + 1 === finishEventId);
   const again = before.activations[task];
   if (!again) throw new GrpcError(3, 'Workflow task finish ID must be > 1 && <= workflow last event ID.');
   const later = before.history.slice(finishEventId);
@@ -36,9 +41,12 @@ export function reset(engine: Engine, before: Run, finishEventId: number, reason
     if (update?.isReapplied) engine.update(run, update);
     else if (!job.doUpdate) engine.tell(run, job);
   }
-  for (const event of later) reapply(engine, before.updates, run, event);
+  for (const event of later) if (!isWithoutUpdates || !isOfUpdate(event)) reapply(engine, before.updates, run, event);
   return run;
 }
+
+const isOfUpdate = (event: HistoryEvent): boolean =>
+  Boolean(event.workflowExecutionUpdateAcceptedEventAttributes || event.workflowExecutionUpdateAdmittedEventAttributes);
 
 /** A run of which some tasks are kept. `isOver`: it had come by then; `isCancelled`: the code did not want it any more. */
 interface Kept {

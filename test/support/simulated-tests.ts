@@ -42,6 +42,7 @@ export const SIMULATED_TESTS: readonly string[] = [
   'test/workflows/batch/approved-file.server.test.ts',
   'test/workflows/batch/batch-earlier-orders.server.test.ts',
   'test/workflows/batch/batch-events.server.test.ts',
+  'test/workflows/batch/bulk-resets.server.test.ts',
   'test/workflows/batch/bulk-withdraw.server.test.ts',
   'test/workflows/batch/funds-brakes.server.test.ts',
   'test/workflows/batch/payroll.server.test.ts',
@@ -111,6 +112,7 @@ export const SIMULATED_TESTS: readonly string[] = [
   'test/workflows/create/terminated-mid-send.server.test.ts',
   'test/workflows/create/unknown-forgotten.nightly.test.ts',
   'test/workflows/create/unknown-order.server.test.ts',
+  'test/workflows/create/unpaused-create.nightly.test.ts',
   'test/workflows/create/unreadable-figures.server.test.ts',
   'test/workflows/create/unresolved-orders.nightly.test.ts',
   'test/workflows/create/when-short.server.test.ts',
@@ -129,4 +131,6 @@ export const SIMULATED_TESTS: readonly string[] = [
   'test/workflows/order/unchecked-decisions.nightly.test.ts',
   'test/workflows/received-deposits.server.test.ts',
   'test/workflows/stops/held-order.server.test.ts',
+  'test/workflows/stops/reset-stops.nightly.test.ts',
+  'test/workflows/stops/stopped-account.server.test.ts',
 ];

@@ -14,7 +14,6 @@ import {
   untilState,
   useBatchLab,
 } from './batches.fixture.js';
-import { schedule, trigger, writeOld } from './schedules.fixture.js';
 
 // The batches wait most of the time, and not for each other.
 vi.setConfig({ maxConcurrency: 20 });
@@ -30,7 +29,7 @@ interface StartedBatch {
 
 /** A batch of 30 rows that was stopped with 3 of them paid, and has ended. */
 async function stoppedAfterThree(options: Partial<BatchInput> = {}): Promise<StartedBatch> {
-  const rows = testRows('stopped', 30, () => 'after_ms=3000');
+  const rows = testRows('stopped', 30, () => 'after_ms=15000');
   const batch = await startRows(lab, rows, { maxInFlight: 3, ...options });
   if (options.approval) await approve(batch);
   await untilState(batch, ({ progress }) => progress.started === 3);
@@ -212,18 +211,4 @@ describe('a batch that went on in a second run and was stopped there', () => {
     }
     expect(executedOf(lab, rows)).toBe(started);
   });
-});
-
-test('a scheduled batch that is reset to each of its events finds the batch of its period, and pays nothing more', async () => {
-  const plan = await schedule(lab, 'plan');
-  const rows = await writeOld(lab, plan);
-  const { run: handle } = await trigger(lab, plan);
-  const result = await handle.result();
-  expect(result).toMatchObject({ started: 3, outcomes: { completed: 3 } });
-  const first = await runOf(lab, handle);
-  for (const eventId of await resettableEvents(lab, first)) {
-    await resetTo(lab, first, eventId);
-    expect(await handle.result()).toEqual(result);
-  }
-  expect(executedOf(lab, rows)).toBe(3);
 });
