@@ -298,6 +298,17 @@ export class Engine {
     setTimeout(() => void workflow?.dispose(), 0);
   }
 
+  /** Whatever is open stays as it is, and takes no time any more. */
+  rest(): void {
+    for (const run of [...this.runs.values()].flat()) {
+      for (const timer of run.timers.values()) clearTimeout(timer);
+      run.attempts.abandon();
+      run.jobs.length = 0;
+      void run.workflow?.dispose();
+      run.workflow = undefined;
+    }
+  }
+
   /** Tells who waits for an update. */
   settle(update: Update): void {
     for (const tell of update.waiters.splice(0)) tell();

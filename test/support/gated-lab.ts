@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll } from 'vitest';
 import type { Sandbox } from '../../sandbox/index.js';
+import { atOnce } from '../../simulator/clock.js';
 import type { Engine } from '../../simulator/engine/engine.js';
+import { post } from '../../src/activities/events/post-event.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import type { PaymentOrders } from '../../src/client.js';
 import { loadWorkerConfig } from '../../src/config.js';
@@ -67,6 +69,8 @@ export async function openGatedLab(
     ...{ sandbox: { settings, timeScale: 1e-6 }, callbacks: false, workers: false, quiet },
     ...(nowMs && { nowMs }),
     serviceUrl: async () => gate.url,
+    // To receivers on sockets, whose time is the machine's.
+    post: (...given) => atOnce(() => post(...given)),
   });
   const { sandbox, orders, temporal, engine } = lab;
   const config = loadWorkerConfig({

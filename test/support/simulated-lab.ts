@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Front, type FrontRoute, routeFor, UNROUTED } from '../../sandbox/front.js';
 import { type Sandbox, sandboxOf } from '../../sandbox/index.js';
-import { atOnce } from '../../simulator/clock.js';
 import type { Host } from '../../simulator/engine/activity.js';
 import { Engine } from '../../simulator/engine/engine.js';
 import type { WorkflowSandbox } from '../../simulator/engine/sandbox.js';
@@ -10,7 +9,8 @@ import { Process } from '../../simulator/process.js';
 import { Random } from '../../simulator/random.js';
 import { CALLBACK, openService } from '../../simulator/service.js';
 import { openWorkflows, startWorker } from '../../simulator/worker.js';
-import { post } from '../../src/activities/events/post-event.js';
+import type { ActivityDeps } from '../../src/activities/index.js';
+import { AuditRecord } from '../../src/audit/audit-record.js';
 import { PaymentOrders } from '../../src/client.js';
 import type { WorkerConfig } from '../../src/config.js';
 import { DEFAULT_ACCOUNT } from '../../src/contract/names.js';
@@ -79,26 +79,31 @@ export interface SimulatedLab extends Lab {
 /** Hosts before several accounts, by their URL. */
 const fronts = new Map<string, readonly FrontRoute[]>();
 
+/** `post`: how events reach their receivers. */
+type SimulatedOptions = LabOptions & Pick<ActivityDeps, 'post'>;
+
 /** A lab without sockets and servers, on virtual time. Throws for what only processes and a real Temporal have. */
-export async function openSimulatedLab(options: LabOptions): Promise<SimulatedLab> {
+export async function openSimulatedLab({ post, ...options }: SimulatedOptions): Promise<SimulatedLab> {
   const { pace, callbacks = true, workers = true, limits, quiet = false, groups = false, nowMs = Date.now } = options;
-  if (options.encryptionKeys || options.temporalAddress || limits?.auditDir)
-    throw new Error('a simulated lab has no encryption, no audit record and no server of its own');
+  if (options.encryptionKeys || options.temporalAddress)
+    throw new Error('a simulated lab has no encryption and no server of its own');
+  // Others may open meanwhile.
   labs += 1;
-  const engine = new Engine(await codeFor(options.attentionAfterMs), new Random(labs));
-  const service = openService(engine, new Random(labs), { timeScale: 0.2, ...options.sandbox });
+  const own = labs;
+  const engine = new Engine(await codeFor(options.attentionAfterMs), new Random(own));
+  const service = openService(engine, new Random(own), { timeScale: 0.2, ...options.sandbox });
   const { world, admin } = service.double;
   const close = async () => {
     for (const one of service.doubles) one.stop();
   };
-  const serviceUrl = `http://service-${labs}.example`;
-  const frontUrl = `http://front-${labs}.example`;
+  const serviceUrl = `http://service-${own}.example`;
+  const frontUrl = `http://front-${own}.example`;
   const transport = service.transportOf(ANOTHER_PROGRAM);
   services.set(serviceUrl, service);
   const running = { url: serviceUrl, adminUrl: serviceUrl, close };
   const sandbox = { ...sandboxOf(world, admin, running), transport };
   const another = service.doubles[1] ?? service.double;
-  const callbackUrl = `http://127.0.0.1:${labs}`;
+  const callbackUrl = `http://127.0.0.1:${own}`;
   receivers.set(callbackUrl, service.receive);
   const url = (await options.serviceUrl?.(serviceUrl)) ?? serviceUrl;
   const config: WorkerConfig = {
@@ -117,7 +122,8 @@ export async function openSimulatedLab(options: LabOptions): Promise<SimulatedLa
       ? await openAccounts(changed.accounts, transport)
       : await openUngrouped(changed.accounts, { quiet, nowMs }, transport);
     if (groups && !quiet) for (const account of accounts.values()) keepBusy(account, nowMs);
-    hosts.push(await startWorker(engine, changed, accounts, process, { nowMs, post: postAtOnce }));
+    const audit = changed.auditDir && { audit: await AuditRecord.open(changed.auditDir, () => undefined) };
+    hosts.push(await startWorker(engine, changed, accounts, process, { nowMs, ...(post && { post }), ...audit }));
   };
   /** Nothing is given to them any more; what they have in hand, they end. */
   const stopWorkers = async (): Promise<void> => {
@@ -153,13 +159,11 @@ export async function openSimulatedLab(options: LabOptions): Promise<SimulatedLa
     },
     close: async () => {
       await stopWorkers();
+      engine.rest();
       await close();
     },
   };
 }
-
-/** To receivers on sockets, whose time is the machine's. */
-const postAtOnce: typeof post = (...given) => atOnce(() => post(...given));
 
 /** Through the gate at whose URL a worker finds its service, if there is one. */
 const through =
