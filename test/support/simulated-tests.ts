@@ -12,7 +12,6 @@ export const SIMULATED_TESTS: readonly string[] = [
   'test/activities/reconcile/reconcile-undecided.nightly.test.ts',
   'test/activities/reconcile/reconcile-window-edges.server.test.ts',
   'test/client/book-changes.server.test.ts',
-  'test/client/books.server.test.ts',
   'test/client/client.server.test.ts',
   'test/monitoring/ended-attention.nightly.test.ts',
   'test/policy/found.server.test.ts',
@@ -39,7 +38,6 @@ export const SIMULATED_TESTS: readonly string[] = [
   'test/workflows/ask/limits-kept.nightly.test.ts',
   'test/workflows/ask/unserved-account.server.test.ts',
   'test/workflows/batch/batch-earlier-orders.server.test.ts',
-  'test/workflows/batch/batch-events.server.test.ts',
   'test/workflows/batch/bulk-resets.server.test.ts',
   'test/workflows/batch/bulk-withdraw.server.test.ts',
   'test/workflows/batch/funds-brakes.server.test.ts',
@@ -133,5 +131,4 @@ export const SIMULATED_TESTS: readonly string[] = [
   'test/workflows/received-deposits.server.test.ts',
   'test/workflows/stops/held-order.server.test.ts',
   'test/workflows/stops/reset-stops.nightly.test.ts',
-  'test/workflows/stops/stopped-account.server.test.ts',
 ];
