@@ -4,6 +4,8 @@ import type { Host } from './activity.js';
 import type { Engine } from './engine.js';
 import { type Failure, notFound } from './wire.js';
 
+export const OVER = 'the activity task is over, or its attempt is another';
+
 /** Gives the next attempt of a queue to a program that polls for it by itself, and answers it by its token. */
 export function takeAttempt({ hosts }: Engine, queue: string, identity: string) {
   return new Promise<Pick<Info, 'taskToken' | 'activityId'>>((resolve) => {
@@ -25,5 +27,3 @@ export function failAttempt({ tokens }: Engine, taskToken: Uint8Array, failure: 
   if (!held || held.activity.isOver || held.activity.attempt !== held.attempt) throw notFound(OVER);
   held.run.attempts.answer(held.activity, { failure });
 }
-
-const OVER = 'the activity task is over, or its attempt is another';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import proto from '@temporalio/proto';
 import { selects } from '../../src/testing/query.js';
 import { type Activity, pendingOf } from './activity.js';
-import { failAttempt, takeAttempt } from './by-hand.js';
+import { failAttempt, OVER, takeAttempt } from './by-hand.js';
 import { attributesOf, type Engine } from './engine.js';
 import { reset } from './reset.js';
 import type { Run, StartOf, Update } from './run.js';
@@ -139,7 +139,7 @@ export const calls = (engine: Engine) => ({
   recordActivityTaskHeartbeat: ({ taskToken, details }: Of<'RecordActivityTaskHeartbeatRequest'>) => {
     const held = engine.tokens.of(taskToken as Uint8Array);
     const told = held?.run.attempts.beat(held.activity, held.attempt, payloadsOf(details));
-    if (!told) throw notFound('the activity task is over, or its attempt is another');
+    if (!told) throw notFound(OVER);
     return told;
   },
   pollActivityTaskQueue: ({ taskQueue, identity }: Of<'PollActivityTaskQueueRequest'>) =>

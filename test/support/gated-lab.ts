@@ -61,7 +61,7 @@ export async function openGatedLab(
   env: Record<string, string> = {},
   { nowMs, quiet = false }: { nowMs?: () => number; quiet?: boolean } = {},
 ): Promise<GatedLab> {
-  const gate = new ServiceGate('', async () => Date.now());
+  const gate = new ServiceGate();
   await gate.open();
   // Callbacks are sent by the tests.
   const settings = { callbacks: { enabled: false }, durationsMs: { pay: 0, execute: 0 } };

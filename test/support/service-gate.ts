@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Sandbox } from '../../sandbox/index.js';
 import { settings } from './simulated.js';
 
-/** One request as it reached the gate; `atMs` on the clock of the gate. `status` 0: it was not answered. */
+/** One request as it reached the gate; `atMs` on the clock of the test. `status` 0: it was not answered. */
 export interface GateRequest {
   atMs: number;
   path: string;
@@ -50,15 +50,13 @@ export class ServiceGate {
   /** Asked about every request; replace it at any time. */
   rule: GateRule = () => undefined;
   readonly #serviceUrl: string;
-  readonly #nowMs: () => Promise<number>;
   readonly #creates = new Map<string, { body: string; shownUntilMs: number }>();
   readonly #orderIds = new Map<string, string>();
   #server?: Server;
   #port = 0;
 
-  constructor(serviceUrl: string, nowMs: () => Promise<number>) {
+  constructor(serviceUrl = '') {
     this.#serviceUrl = serviceUrl;
-    this.#nowMs = nowMs;
   }
 
   get url(): string {
@@ -105,7 +103,7 @@ export class ServiceGate {
 
   /** Answers one request, by the rule or by what `forward` gets from the service. */
   async answer(path: string, body: string, forward: () => Promise<GateAnswer>): Promise<GateAnswer> {
-    const entry = { atMs: await this.#nowMs(), path, orderId: this.#orderIdOf(body), body, status: 0 };
+    const entry = { atMs: Date.now(), path, orderId: this.#orderIdOf(body), body, status: 0 };
     this.requests.push(entry);
     const answer = (await this.rule(entry)) ?? this.#snapshot(entry) ?? (await forward());
     entry.status = answer.status;
@@ -163,7 +161,7 @@ function nextPort(): number {
 
 /** An open gate in front of a service, in real time. */
 export async function openGate(serviceUrl: string, rule?: GateRule): Promise<ServiceGate> {
-  const gate = new ServiceGate(serviceUrl, async () => Date.now());
+  const gate = new ServiceGate(serviceUrl);
   if (rule) gate.rule = rule;
   await gate.open();
   return gate;

@@ -52,7 +52,7 @@ const UNLIMITED = { timeoutMs: 60_000, maxBytes: 2 ** 25 };
 const codes = new Map<number, Promise<WorkflowSandbox>>();
 
 /** The workflows, loaded once for each time after which a person is told. */
-function codeFor(attentionAfterMs = 0): Promise<WorkflowSandbox> {
+export function codeFor(attentionAfterMs = 0): Promise<WorkflowSandbox> {
   const known = codes.get(attentionAfterMs) ?? load(attentionAfterMs);
   codes.set(attentionAfterMs, known);
   return known;

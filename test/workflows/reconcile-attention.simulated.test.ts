@@ -1,16 +1,14 @@
-import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApplicationFailure, type WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { beforeAll, expect, test } from 'vitest';
 import { Engine } from '../../simulator/engine/engine.js';
 import { Random } from '../../simulator/random.js';
-import { openWorkflows } from '../../simulator/worker.js';
 import type { Activities } from '../../src/activities/index.js';
 import { ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW, searchAttribute } from '../../src/contract/names.js';
 import type { ReconcileTotals } from '../../src/contract/reconcile/days.js';
 import { expectReplay, MINUTE_MS } from '../support/gated-lab.js';
-import { workflowBundle } from '../support/temporal.js';
+import { codeFor } from '../support/simulated-lab.js';
 
 /** What the one day that is read finds; until it is given, every attempt fails at once, and the next one comes later. */
 let classes: Partial<ReconcileTotals['classes']> | undefined;
@@ -28,7 +26,7 @@ const activities: Pick<Activities, 'readBalances' | 'reconcileDay' | 'proveBalan
 
 let engine: Engine;
 beforeAll(async () => {
-  engine = new Engine(await openWorkflows(await readFile(workflowBundle().codePath, 'utf8')), new Random(1));
+  engine = new Engine(await codeFor(), new Random(1));
   engine.hosts.push({ identity: 'worker', queues: new Set([ORDERS_TASK_QUEUE]), activities, isAlive: true });
 });
 

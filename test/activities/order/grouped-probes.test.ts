@@ -29,7 +29,7 @@ async function make(sandbox: Sandbox, ids: readonly string[]): Promise<Order[]> 
 /** Look-ups of an account behind a gate, which knows 40 orders of its own; 6 others are there as well. */
 async function open({ mostWaiting = 1_000 } = {}) {
   const sandbox = await openSandbox();
-  const gate = new ServiceGate(sandbox.url, async () => Date.now());
+  const gate = new ServiceGate(sandbox.url);
   await gate.open();
   onTestFinished(() => gate.shut());
   const { apiKey, apiSecret } = sandbox;
