@@ -41,6 +41,33 @@ describe('create', () => {
     });
   });
 
+  it('is paused until it was checked, also if its caller ends within the check', async () => {
+    const plan = 'half-made';
+    // A service that answers nothing more after the schedule was made.
+    const { client } = namespace;
+    const cut = Object.create(client, {
+      schedule: {
+        value: Object.assign(Object.create(client.schedule), {
+          getHandle: () => ({ describe: () => Promise.reject(new Error('this process was killed')) }),
+        }),
+      },
+    });
+    await expect(new PaymentOrders(cut).schedules.create(input(plan))).rejects.toThrow();
+    expect((await describeRaw(plan)).state).toMatchObject({
+      paused: true,
+      note: expect.stringMatching(/is being checked/),
+    });
+    expect((await orders.schedules.create(input(plan))).attached).toBe(true);
+    expect((await describeRaw(plan)).state).toMatchObject({ paused: false });
+  });
+
+  it('found again leaves the pause of a person', async () => {
+    await orders.schedules.create(input('person'));
+    await namespace.client.schedule.getHandle('default.person').pause('the bank is closed');
+    await orders.schedules.create(input('person'));
+    expect((await describeRaw('person')).state).toMatchObject({ paused: true, note: 'the bank is closed' });
+  });
+
   it('takes an ending in capitals', async () => {
     const entry = await orders.schedules.create(input('capitals', { filePattern: 'PAYROLL-{period}.CSV' }));
     expect(entry).toMatchObject({ nextRun: { problem: expect.stringMatching(/^not checked: no worker/) } });

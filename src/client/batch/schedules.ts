@@ -2,6 +2,7 @@ import {
   type CalendarSpecDescription,
   type Client,
   ScheduleAlreadyRunning,
+  type ScheduleDescription,
   type ScheduleHandle,
   ScheduleNotFoundError,
   type ScheduleOptions,
@@ -36,6 +37,8 @@ import { planBatch } from './start-batch.js';
 
 /** Missed runs start within this time after an outage. Temporal's default is a year. */
 const CATCH_UP_MS = 3_600_000;
+/** Note of a schedule that is paused until its first check has ended. */
+const BEING_CHECKED = 'is being checked; `schedule create` with the same settings ends the check';
 type ScheduledWorkflow = (input: ScheduledBatchInput) => Promise<BatchResult>;
 
 /** Preview of a schedule's next run. */
@@ -61,6 +64,8 @@ function scheduleOptions(input: ScheduleInput): ScheduleOptions {
     scheduleId: scheduleIdOf(account, input.plan),
     spec: specOf(input),
     policies: { overlap: 'SKIP', catchupWindow: CATCH_UP_MS, pauseOnFailure: true },
+    // Nothing runs before the check, also if the caller ends within it.
+    state: { paused: true, note: BEING_CHECKED },
     action: {
       type: 'startWorkflow',
       workflowType: SCHEDULED_BATCH_WORKFLOW,
@@ -101,8 +106,9 @@ export class Schedules {
   }
 
   /**
-   * Creates a schedule, or finds the same one, and plans the file of its next run. Throws
-   * ConflictError, and InvalidInputError also if no run could start; after a time-out, call again.
+   * Creates a schedule, or finds the same one, and plans the file of its next run; until then it
+   * is paused. Throws ConflictError, and InvalidInputError if no run could start; after a time-out,
+   * call again.
    */
   async create(input: ScheduleInput, wait: WaitOptions = {}): Promise<CreatedSchedule> {
     const checked = accepted(validateScheduleInput(input));
@@ -126,14 +132,21 @@ export class Schedules {
     const entry = { scheduleId, attached, calendars, nextRuns, ...(warning && { warning }) };
     const [next] = nextRuns;
     try {
-      if (!next && !attached && recentActions.length === 0) throw new InvalidInputError([NEVER_RUNS]);
-      return next ? { ...entry, nextRun: await checkNextRun(this.#client, checked, next) } : entry;
+      if (!next && isBeingChecked(description) && recentActions.length === 0) throw new InvalidInputError([NEVER_RUNS]);
+      const nextRun = next && (await checkNextRun(this.#client, checked, next));
+      await this.#endCheck(checked, (handle) => handle.unpause('checked'));
+      return nextRun ? { ...entry, nextRun } : entry;
     } catch (error) {
-      if (error instanceof InvalidInputError && !attached) {
-        await this.#call(plan, { account }, (handle) => handle.delete());
-      }
+      if (error instanceof InvalidInputError) await this.#endCheck(checked, (handle) => handle.delete());
       throw error;
     }
+  }
+
+  /** Ends the first check of a schedule, unless a person or another caller has ended it. */
+  async #endCheck(input: ScheduleInput, end: (handle: ScheduleHandle) => Promise<unknown>): Promise<void> {
+    await this.#call(input.plan, input, async (handle) => {
+      if (isBeingChecked(await handle.describe())) await end(handle);
+    });
   }
 
   /** Runs the batch of a period now. If the batch exists, nothing is sent. */
@@ -189,6 +202,8 @@ export class Schedules {
     }
   }
 }
+
+const isBeingChecked = ({ state: { paused, note } }: ScheduleDescription): boolean => paused && note === BEING_CHECKED;
 
 /** Fields about the content of a file, which may be corrected before the run. */
 const OF_CONTENT = /^(file|rows|line \d+: .*)$/;
