@@ -4,6 +4,7 @@ import { createTaskQueue, eventsTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } 
 import type { openAccounts } from '../src/worker/accounts.js';
 import { activitiesOf, type Live } from '../src/worker/activities.js';
 import { Failovers } from '../src/worker/failovers.js';
+import { refuseForeign } from '../src/worker/interceptors.js';
 import type { Host } from './engine/activity.js';
 import type { Engine } from './engine/engine.js';
 import { openSandbox, type WorkflowSandbox } from './engine/sandbox.js';
@@ -25,6 +26,7 @@ export async function startWorker(
   const perAccount = [...config.accounts.keys()].flatMap((one) => [createTaskQueue(one), lookupTaskQueue(one)]);
   const perReceiver = [...(config.receivers?.keys() ?? [])].map(eventsTaskQueue);
   const host: Host = {
+    interceptors: [refuseForeign],
     ...{ identity: process.name, queues: new Set([ORDERS_TASK_QUEUE, ...perAccount, ...perReceiver]), activities: {} },
     get isAlive() {
       return process.isAlive;

@@ -5,6 +5,7 @@ import { Random } from '../random.js';
 import type { World } from '../world.js';
 import { type Act, FIRE_MS, later, MINUTE_MS } from './act.js';
 import { ofBatches } from './batches.js';
+import { ofBooks } from './books.js';
 import { ofEvents } from './events.js';
 import { ofFunds } from './funds.js';
 import { ofMoments } from './moments.js';
@@ -33,6 +34,7 @@ const actsOf = (report: OperatorReport): Record<string, Act> => ({
   ...ofMoments,
   ...ofReceipts,
   ...ofReconciles,
+  ...ofBooks,
   ...ofPeople(report),
 });
 

@@ -1,4 +1,5 @@
 import proto from '@temporalio/proto';
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { Run } from './run.js';
 import { type Failure, type Payload, timestamp } from './wire.js';
 
@@ -16,6 +17,8 @@ export type TimedOut = 'START_TO_CLOSE' | 'HEARTBEAT' | 'SCHEDULE_TO_START' | 'S
 export interface Host {
   readonly queues: ReadonlySet<string>;
   readonly activities: Readonly<Record<string, (...args: never[]) => Promise<unknown>>>;
+  /** Around each activity. */
+  readonly interceptors?: ActivityInterceptorsFactory[];
   readonly identity: string;
   readonly isAlive: boolean;
   /** It stands still. */
@@ -37,9 +40,9 @@ export interface Activity {
   attempt: number;
   attemptScheduledMs: number;
   startedMs?: number;
-  /** Where the attempt under way runs. */
   /** Tells the attempt under way that its worker stops. */
   shutDown?: () => void;
+  /** Where the attempt under way runs. */
   host?: Host;
   /** Who took an attempt last. */
   identity?: string;
@@ -88,11 +91,13 @@ function stateOf({ host, paused, cancelRequested }: Activity) {
 
 /** An open activity as a description of its run shows it. */
 export function pendingOf(activity: Activity) {
-  const { id, type, attempt, startedMs, attemptScheduledMs, paused, lastFailure, queue, identity } = activity;
+  const { id, type, attempt, startedMs, attemptScheduledMs, paused, lastFailure, queue, identity, heartbeat } =
+    activity;
   const { startToCloseTimeout, heartbeatTimeout, retryPolicy } = activity.command;
   const state = State[`PENDING_ACTIVITY_STATE_${stateOf(activity)}`];
   return {
     ...{ activityId: id, activityType: { name: type }, attempt, state, paused: paused ?? false, lastFailure },
+    ...(heartbeat && { heartbeatDetails: { payloads: heartbeat } }),
     ...(identity !== undefined && { lastWorkerIdentity: identity }),
     activityOptions: { taskQueue: { name: queue }, startToCloseTimeout, heartbeatTimeout, retryPolicy },
     scheduledTime: timestamp(attemptScheduledMs),

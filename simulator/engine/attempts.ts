@@ -1,5 +1,11 @@
 import type { EventEmitter } from 'node:events';
-import { ApplicationFailure, defaultFailureConverter, ensureApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, ensureApplicationFailure, type SerializationContext } from '@temporalio/common';
+import {
+  decodeArrayFromPayloads,
+  decodeFromPayloadsAtIndex,
+  encodeErrorToFailure,
+  encodeToPayload,
+} from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { isCancellation } from '@temporalio/workflow';
@@ -7,7 +13,7 @@ import { outside } from '../outside.js';
 import type { Activity, Host, Options, TimedOut } from './activity.js';
 import type { Engine } from './engine.js';
 import type { Run } from './run.js';
-import { decode, durationMs, encode, type Failure, notFound, type Payload } from './wire.js';
+import { durationMs, encode, type Failure, NAMESPACE, notFound, type Payload } from './wire.js';
 
 const { RetryState, TimeoutType } = proto.temporal.api.enums.v1;
 const { ActivityCancellationType: Cancelling } = proto.coresdk.workflow_commands;
@@ -135,7 +141,10 @@ export class Attempts {
     activity.startedMs = Date.now();
     activity.beatMs = activity.startedMs;
     this.#watch(activity);
-    const environment = this.#environment(activity, host);
+    const { workers } = this.engine.converters;
+    const context = this.#contextOf(activity);
+    const left = await decodeFromPayloadsAtIndex(workers, 0, activity.heartbeat, context);
+    const environment = this.#environment(activity, host, left);
     activity.shutDown = () => environment.cancel('WORKER_SHUTDOWN');
     const { startedMs } = activity;
     const isCurrent = () =>
@@ -143,9 +152,10 @@ export class Attempts {
     const run = host.activities[activity.type] as ((...args: unknown[]) => Promise<unknown>) | undefined;
     try {
       if (!run) throw new Error(`no activity ${activity.type}`);
-      const value = await environment.run(run, ...activity.input.map(decode));
+      const given = await decodeArrayFromPayloads(workers, activity.input as never, context);
+      const value = await environment.run(run, ...given);
       await host.thawed?.();
-      if (isCurrent() && host.isAlive) this.#complete(activity, encode(value));
+      if (isCurrent() && host.isAlive) this.#complete(activity, await encodeToPayload(workers, value, context));
     } catch (error) {
       await host.thawed?.();
       if (!isCurrent() || !host.isAlive) return;
@@ -154,11 +164,15 @@ export class Attempts {
         return;
       }
       const failure = ensureApplicationFailure(isPause(error) ? PAUSED : error);
-      this.#fail(activity, defaultFailureConverter.errorToFailure(failure, PLAIN));
+      this.#fail(activity, await encodeErrorToFailure(workers, failure, context));
     }
   }
 
-  #environment(activity: Activity, host: Host): MockActivityEnvironment {
+  #contextOf = ({ id }: Activity): SerializationContext => ({
+    ...{ type: 'activity', namespace: NAMESPACE, workflowId: this.run.workflowId, activityId: id, isLocal: false },
+  });
+
+  #environment(activity: Activity, host: Host, heartbeatDetails: unknown): MockActivityEnvironment {
     const { attempt, type, id, command } = activity;
     const environment = new MockActivityEnvironment(
       {
@@ -171,17 +185,18 @@ export class Attempts {
         },
         ...{ workflowExecution: this.run.execution, scheduledTimestampMs: activity.scheduledMs },
         ...{ currentAttemptScheduledTimestampMs: activity.attemptScheduledMs },
-        heartbeatDetails: decode(activity.heartbeat?.[0]),
+        heartbeatDetails,
         heartbeatTimeoutMs: durationMs(command.heartbeatTimeout),
         startToCloseTimeoutMs: durationMs(command.startToCloseTimeout) ?? 0,
         taskToken: this.engine.tokens.add({ run: this.run, activity, attempt }),
         priority: { priorityKey: command.priority?.priorityKey ?? undefined },
       } as never,
-      { client: this.engine.clientOf(host), logger: this.engine.logger },
+      { client: this.engine.clientOf(host), logger: this.engine.logger, interceptors: host.interceptors },
     );
-    (environment as unknown as EventEmitter).on('heartbeat', (details: unknown) => {
+    (environment as unknown as EventEmitter).on('heartbeat', async (details: unknown) => {
+      const payload = await encodeToPayload(this.engine.converters.workers, details, this.#contextOf(activity));
       if (!host.isAlive || host.isFrozen) return;
-      const told = outside(() => this.beat(activity, attempt, details === undefined ? undefined : [encode(details)]));
+      const told = outside(() => this.beat(activity, attempt, details === undefined ? undefined : [payload]));
       if (!told) environment.cancel('NOT_FOUND');
       else if (told.cancelRequested) environment.cancel('CANCELLED');
       else if (told.activityPaused) environment.cancel('PAUSED' as never);
@@ -336,4 +351,3 @@ const PAUSED = new ApplicationFailure('Activity paused', 'ActivityPause');
 const TOO_LATE = 'Not enough time to schedule next retry before activity ScheduleToClose timeout, giving up retrying';
 const NOT_STARTED = { details: { payloads: [encode('ACTIVITY_ID_NOT_STARTED')] } };
 const OFFER_EVERY_MS = 200;
-const PLAIN = { toPayload: encode, fromPayload: decode } as never;

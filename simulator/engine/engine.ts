@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
+import {
+  type DataConverter,
+  defaultFailureConverter,
+  defaultPayloadConverter,
+  type LoadedDataConverter,
+} from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { DefaultLogger } from '@temporalio/worker';
 import type { Random } from '../random.js';
@@ -36,6 +42,20 @@ export interface Policies {
   conflict?: number | null;
 }
 
+/** How clients and workers read and write payloads. */
+export interface Converters {
+  clients?: DataConverter;
+  workers: LoadedDataConverter;
+}
+
+const PLAIN: Converters = {
+  workers: {
+    payloadConverter: defaultPayloadConverter,
+    failureConverter: defaultFailureConverter,
+    payloadCodecs: [],
+  },
+};
+
 /** So far in this process. */
 let engines = 0;
 
@@ -63,18 +83,22 @@ export class Engine {
     sandbox: WorkflowSandbox,
     readonly random: Random,
     log?: (line: string) => void,
+    readonly converters = PLAIN,
   ) {
     engines += 1;
     this.#number = engines;
     this.logger = new DefaultLogger('WARN', ({ level, message, meta }) =>
       log?.(`${level} ${message} ${String(Object(meta).error ?? '')}`),
     );
-    this.code = new WorkflowCode(sandbox);
+    this.code = new WorkflowCode(sandbox, converters.workers.payloadCodecs);
     this.client = this.#newClient();
   }
 
   #newClient = (host?: Host): Client =>
-    new Client({ connection: connectionTo(this, host) as never, namespace: NAMESPACE });
+    new Client({
+      ...{ connection: connectionTo(this, host) as never, namespace: NAMESPACE },
+      dataConverter: host ? this.converters.workers : this.converters.clients,
+    });
 
   /** The client of a worker: its calls are answered never once it is killed, and late if it stands still. */
   clientOf(host: Host): Client {

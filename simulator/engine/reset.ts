@@ -34,7 +34,8 @@ export function reset(
     run,
     before.activations.slice(0, task + 1).flatMap(({ jobs }) => jobs),
   );
-  engine.tell(run, { updateRandomSeed: { randomnessSeed: before.history.length as never } });
+  // Each reset draws anew, also of the same task.
+  engine.tell(run, { updateRandomSeed: { randomnessSeed: Number(run.runId.slice(-12)) as never } });
   // An update is in the history only once it was accepted, after the task began, or if an earlier reset wrote it there.
   for (const job of again.jobs) {
     const update = before.updates.get(job.doUpdate?.id ?? '');

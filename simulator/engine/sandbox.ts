@@ -1,5 +1,6 @@
 /** The one file that uses private modules of the SDK: the version is pinned in package.json. */
 import { createRequire } from 'node:module';
+import type { PayloadCodec } from '@temporalio/common';
 import type proto from '@temporalio/proto';
 
 const require = createRequire(import.meta.url);
@@ -28,4 +29,21 @@ export async function openSandbox(code: string, activities: readonly string[]): 
   globalHandlers.installed = true;
   // Without a time limit, which costs a thread for each call into the sandbox.
   return ReusableVMWorkflowCreator.create(parseWorkflowCode(code), undefined, new Set(activities));
+}
+
+/** The same workflow, whose payloads go through codecs on their way in and out. */
+export function throughCodecs(
+  workflow: SandboxedWorkflow,
+  codecs: readonly PayloadCodec[],
+  context: { namespace: string; workflowId: string },
+): SandboxedWorkflow {
+  if (codecs.length === 0) return workflow;
+  const { WorkflowCodecRunner } = require('@temporalio/worker/lib/workflow-codec-runner.js');
+  const runner = new WorkflowCodecRunner(codecs, { type: 'workflow', ...context });
+  return {
+    activate: async (activation) =>
+      runner.encodeCompletion(await workflow.activate(await runner.decodeActivation(activation))),
+    getAndResetSinkCalls: () => workflow.getAndResetSinkCalls(),
+    dispose: () => workflow.dispose(),
+  };
 }

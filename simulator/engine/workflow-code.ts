@@ -1,8 +1,8 @@
-import { TypedSearchAttributes } from '@temporalio/common';
+import { type PayloadCodec, TypedSearchAttributes } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { atOnce, dateOf } from '../clock.js';
 import type { Run } from './run.js';
-import type { SandboxedWorkflow, WorkflowSandbox } from './sandbox.js';
+import { type SandboxedWorkflow, throughCodecs, type WorkflowSandbox } from './sandbox.js';
 import { type Fields, GrpcError, type Job, NAMESPACE, type Payload, timestamp } from './wire.js';
 
 const { WorkflowActivation } = proto.coresdk.workflow_activation;
@@ -10,7 +10,10 @@ const { WorkflowActivationCompletion } = proto.coresdk.workflow_completion;
 
 /** Workflow code of runs, in the SDK's sandbox. */
 export class WorkflowCode {
-  constructor(private readonly sandbox: WorkflowSandbox) {}
+  constructor(
+    private readonly sandbox: WorkflowSandbox,
+    private readonly codecs: readonly PayloadCodec[],
+  ) {}
 
   /** Gives jobs to a run's code; returns its commands, or why it failed. */
   async activate(run: Run, jobs: Job[], historyLength: number) {
@@ -32,12 +35,13 @@ export class WorkflowCode {
     return { commands, failed: done.failed ? (done.failed.failure?.message ?? '') : undefined };
   }
 
-  #createWorkflow(run: Run): Promise<SandboxedWorkflow> {
+  async #createWorkflow(run: Run): Promise<SandboxedWorkflow> {
     const { start } = run;
+    const { workflowId } = start;
     const parent = start.parent?.run;
-    return this.sandbox.createWorkflow({
+    const workflow = await this.sandbox.createWorkflow({
       info: {
-        ...{ workflowId: start.workflowId, runId: run.runId, workflowType: start.type, taskQueue: start.taskQueue },
+        ...{ workflowId, runId: run.runId, workflowType: start.type, taskQueue: start.taskQueue },
         ...{ searchAttributes: {}, typedSearchAttributes: new TypedSearchAttributes(), namespace: NAMESPACE, memo: {} },
         ...{
           firstExecutionRunId: run.firstRunId,
@@ -57,6 +61,7 @@ export class WorkflowCode {
       now: run.startMs,
       showStackTraceSources: false,
     });
+    return throughCodecs(workflow, this.codecs, { namespace: NAMESPACE, workflowId });
   }
 
   /** The answer of a query. A closed run is replayed for it, as workers do. */

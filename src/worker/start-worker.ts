@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import {
-  type ActivityInterceptorsFactory,
   NativeConnection,
   type NativeConnectionOptions,
   Runtime,
@@ -16,25 +15,18 @@ import { encryptionMode, type WorkflowCode, workerConverter, workflowCode } from
 import type { WorkerConfig } from '../config.js';
 import { messageOf } from '../contract/failures.js';
 import { createTaskQueue, eventsTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
-import type { CreateAnswer, CreateOrderInput } from '../contract/order/activities.js';
-import { isRefused } from '../contract/refused.js';
 import { findingsOf } from '../preflight/checks.js';
 import { type Finding, namesOf, type Target } from '../preflight/findings.js';
 import { oldNodeWarning } from '../preflight/node.js';
 import { checkStart, keepChecking, START_WITHIN, type Tell } from '../preflight/start.js';
 import { versionName } from '../temporal/pollers.js';
 import { publishedFor, publishingIdentity } from '../temporal/published.js';
-import {
-  connectTemporal,
-  PayloadDecryptionError,
-  TemporalUnreachableError,
-  temporalTarget,
-  warnOfPlainPayloads,
-} from '../temporal.js';
+import { connectTemporal, TemporalUnreachableError, temporalTarget, warnOfPlainPayloads } from '../temporal.js';
 import { createSlots, createsCapacity, lookupsCapacity, openAccounts, ordersCapacity, pollers } from './accounts.js';
 import { activitiesOf, type Live } from './activities.js';
 import { deliverySlots } from './delivery-slots.js';
 import { Failovers } from './failovers.js';
+import { countCreates, refuseForeign } from './interceptors.js';
 import { newIdentity, watchWorkers } from './limit-shares.js';
 import { createMonitor } from './monitor.js';
 import { runAll, SHUTDOWN_GRACE_MS, shutDown } from './run-workers.js';
@@ -224,38 +216,3 @@ const tell: Tell = (level, text, about) => {
   else if (level === 'warning') logger.warn(text, about);
   else logger.info(text, about);
 };
-
-/**
- * Refuses an activity with a refused input. Reports a refused heartbeat, which activities ignore.
- */
-const refuseForeign: ActivityInterceptorsFactory = ({ info, log }) => ({
-  inbound: {
-    execute: async (input, next) => {
-      if (isRefused(info.heartbeatDetails)) {
-        log.warn('a heartbeat was refused: something without the payload keys reaches Temporal');
-      }
-      const refused = input.args.find(isRefused);
-      if (refused) throw new PayloadDecryptionError(refused.why, refused.kind);
-      return next(input);
-    },
-  },
-});
-
-/**
- * Counts the verdicts of creates: `uncertain` ones, and those sent again by the permission
- * `absent`.
- */
-const countCreates: ActivityInterceptorsFactory = ({ info, metricMeter }) => ({
-  inbound: {
-    execute: async (input, next) => {
-      const answer = await next(input);
-      if (info.activityType !== 'createOrder') return answer;
-      const { type, account, permission } = input.args[0] as CreateOrderInput;
-      const { kind: verdict } = answer as CreateAnswer;
-      metricMeter
-        .createCounter('payment_orders_create_attempts_total', undefined, 'create attempts that ended')
-        .add(1, { type, account, permission, verdict });
-      return answer;
-    },
-  },
-});

@@ -253,7 +253,8 @@ describe('the id', () => {
   });
 
   test('of a run that cannot be read is unknown, never free', async () => {
-    const { nativeConnection: connection, namespace } = lab.temporal;
+    const { client, namespace } = lab.temporal;
+    const { connection } = client;
     const orderId = newOrderId('check');
     const other = new Client({
       connection,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Front, type FrontRoute, routeFor, UNROUTED } from '../../sandbox/front.js';
 import { type Sandbox, sandboxOf } from '../../sandbox/index.js';
 import type { Host } from '../../simulator/engine/activity.js';
-import { Engine } from '../../simulator/engine/engine.js';
+import { type Converters, Engine } from '../../simulator/engine/engine.js';
 import type { WorkflowSandbox } from '../../simulator/engine/sandbox.js';
 import { Process } from '../../simulator/process.js';
 import { Random } from '../../simulator/random.js';
@@ -11,15 +11,19 @@ import { CALLBACK, openService } from '../../simulator/service.js';
 import { openWorkflows, startWorker } from '../../simulator/worker.js';
 import type { ActivityDeps } from '../../src/activities/index.js';
 import { AuditRecord } from '../../src/audit/audit-record.js';
+import { type EncryptionMode, encryptionMode, workerConverter } from '../../src/bundle/bundle.js';
+import { payloadConverter } from '../../src/bundle/converters.js';
 import { PaymentOrders } from '../../src/client.js';
-import type { WorkerConfig } from '../../src/config.js';
+import type { Encryption, WorkerConfig } from '../../src/config.js';
 import { DEFAULT_ACCOUNT } from '../../src/contract/names.js';
 import { NoAnswerError, NotSentError } from '../../src/payment-service/errors.js';
 import type { Transport } from '../../src/payment-service/transport.js';
+import { dataConverter, encodedFailures } from '../../src/temporal.js';
 import { openAccounts } from '../../src/worker/accounts.js';
 import { type Lab, type LabOptions, requestsTo, workerConfigFor } from './lab.js';
 import type { ServiceGate } from './service-gate.js';
-import { impatientWorkflowBundle, workflowBundle } from './temporal.js';
+import { settings } from './simulated.js';
+import { encryptedWorkflowBundle, impatientWorkflowBundle, workflowBundle } from './temporal.js';
 import { keepBusy, openUngrouped } from './ungrouped.js';
 
 /** Gates of the process by their URL; undefined: shut. */
@@ -49,20 +53,28 @@ export async function fetchFromLab(input: string | URL, init: RequestInit = {}):
 const ANOTHER_PROGRAM = new Process('another program');
 const UNLIMITED = { timeoutMs: 60_000, maxBytes: 2 ** 25 };
 
-const codes = new Map<number, Promise<WorkflowSandbox>>();
+const codes = new Map<number | EncryptionMode, Promise<WorkflowSandbox>>();
 
-/** The workflows, loaded once for each time after which a person is told. */
-export function codeFor(attentionAfterMs = 0): Promise<WorkflowSandbox> {
-  const known = codes.get(attentionAfterMs) ?? load(attentionAfterMs);
-  codes.set(attentionAfterMs, known);
+/** The workflows, loaded once for each time after which a person is told, and for each mode of encryption. */
+export function codeFor(attentionAfterMs = 0, mode: EncryptionMode = 'off'): Promise<WorkflowSandbox> {
+  const which = mode === 'off' ? attentionAfterMs : mode;
+  const known = codes.get(which) ?? load(attentionAfterMs, mode);
+  codes.set(which, known);
   return known;
 }
 
-async function load(attentionAfterMs: number): Promise<WorkflowSandbox> {
-  const code = attentionAfterMs
-    ? (await impatientWorkflowBundle(attentionAfterMs)).code
-    : await readFile(workflowBundle().codePath, 'utf8');
-  return openWorkflows(code);
+async function load(attentionAfterMs: number, mode: EncryptionMode): Promise<WorkflowSandbox> {
+  if (mode === 'off' && attentionAfterMs) return openWorkflows((await impatientWorkflowBundle(attentionAfterMs)).code);
+  const { codePath } = mode === 'off' ? workflowBundle() : await encryptedWorkflowBundle(mode);
+  return openWorkflows(await readFile(codePath, 'utf8'));
+}
+
+/** Payloads as clients and workers of a configuration read and write them. */
+function convertersFor(encryption: Encryption): Converters | undefined {
+  if (!encryption.encryptionKeys) return undefined;
+  const { payloadCodecs = [] } = workerConverter(encryption);
+  const failureConverter = encodedFailures(encryption.encryptionRequired === true);
+  return { clients: dataConverter(encryption), workers: { payloadConverter, failureConverter, payloadCodecs } };
 }
 
 let labs = 0;
@@ -85,13 +97,16 @@ type SimulatedOptions = LabOptions & Pick<ActivityDeps, 'post'>;
 /** A lab without sockets and servers, on virtual time. Throws for what only processes and a real Temporal have. */
 export async function openSimulatedLab({ post, ...options }: SimulatedOptions): Promise<SimulatedLab> {
   const { pace, callbacks = true, workers = true, limits, quiet = false, groups = false, nowMs = Date.now } = options;
-  if (options.encryptionKeys || options.temporalAddress)
-    throw new Error('a simulated lab has no encryption and no server of its own');
+  if (options.temporalAddress) throw new Error('a simulated lab has no server of its own');
+  const { encryptionKeys, encryptionRequired } = options;
+  const encryption = { ...(encryptionKeys && { encryptionKeys }), ...(encryptionRequired && { encryptionRequired }) };
   // Others may open meanwhile.
   labs += 1;
-  const own = labs;
-  const engine = new Engine(await codeFor(options.attentionAfterMs), new Random(own));
-  const service = openService(engine, new Random(own), { timeScale: 0.2, ...options.sandbox });
+  settings.labsOfFile += 1;
+  const [own, draw] = [labs, settings.labsOfFile];
+  const code = await codeFor(options.attentionAfterMs, encryptionMode(encryption));
+  const engine = new Engine(code, new Random(draw), undefined, convertersFor(encryption));
+  const service = openService(engine, new Random(draw), { timeScale: 0.2, ...options.sandbox });
   const { world, admin } = service.double;
   const close = async () => {
     for (const one of service.doubles) one.stop();
@@ -109,6 +124,7 @@ export async function openSimulatedLab({ post, ...options }: SimulatedOptions): 
   const config: WorkerConfig = {
     ...workerConfigFor({ ...sandbox, url }, pace, undefined, options.account),
     ...limits,
+    ...encryption,
     ...(callbacks && { callback: { ...CALLBACK, baseUrl: callbackUrl } }),
     ...(options.receivers && { receivers: new Map(options.receivers.map((one) => [one.name, one])) }),
   };

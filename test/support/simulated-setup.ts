@@ -4,6 +4,7 @@ import { settings } from './simulated.js';
 
 /* Before a file of stories: its process is on virtual time from its first one on. */
 
+settings.labsOfFile = 0;
 if (!settings.isSimulated) {
   const clock = await installClock(Date.UTC(2026, 10, 28));
   settings.isSimulated = true;

@@ -1,14 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { startFront } from '../../../sandbox/front.js';
-import { startSandbox } from '../../../sandbox/index.js';
-import { Secret } from '../../../src/config.js';
+import { expect, test, vi } from 'vitest';
 import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import { orderInput } from '../../support/inputs.js';
-import { accountWith, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId } from '../../support/lab.js';
 import { rogueAt } from '../../temporal/rogue.fixture.js';
 import { keyOf } from '../../temporal/stored-bytes.fixture.js';
-import { attentionSays, executedAtBoth } from './two-accounts.fixture.js';
+import { attentionSays, executedAtBoth, openTwoAccounts, PLACES } from './two-accounts.fixture.js';
 
 /* Orders that were stopped and are started again where the worker has another account's key by now. */
 
@@ -18,26 +15,9 @@ const UNKNOWN = /where its create went is not known/;
 test.each(['completed', 'terminated'] as const)(
   '%s, then started by something without the payload keys, which hides nothing of what was sent before it',
   async (end) => {
-    const other = await startSandbox({ apiKey: 'other-account', timeScale: 0.2 });
-    const lab = await openLab({
-      sandbox: { apiKey: 'first-account' },
-      workers: false,
-      encryptionKeys: [keyOf('a')],
-      encryptionRequired: true,
-      pace: { settleWindowMs: { atOnce: SETTLE_MS, deposit: SETTLE_MS } },
-    });
-    const front = await startFront([
-      { path: '/one', apiKey: 'key-of-one', sandbox: lab.sandbox },
-      { path: '/one', apiKey: 'key-of-two', sandbox: other },
-    ]);
-    onTestFinished(async () => {
-      await lab.close();
-      await front.close();
-      await other.close();
-    });
-    const workWith = (apiKey: string) =>
-      lab.replaceWorkers(accountWith(lab, { baseUrl: `${front.url}/one`, apiKey: new Secret(apiKey) }));
-    await workWith('key-of-one');
+    const encryption = { encryptionKeys: [keyOf('a')], encryptionRequired: true };
+    const { lab, other, workAt } = await openTwoAccounts(SETTLE_MS, encryption);
+    await workAt(PLACES.first);
     const input = orderInput('withdraw', newOrderId('foreign'));
     const first = await lab.orders.start('withdraw', input);
     await vi.waitFor(() => expect(lab.sandbox.stats().executedByOrderId[first.orderId]).toBe(1), 60_000);
@@ -46,7 +26,7 @@ test.each(['completed', 'terminated'] as const)(
     const { workflowId } = first;
     await rogueAt(lab).client.workflow.start('withdraw', { workflowId, taskQueue: ORDERS_TASK_QUEUE, args: [input] });
     await expect(lab.orders.order(first.orderId).result()).rejects.toThrow('payload not encrypted');
-    await workWith('key-of-two');
+    await workAt(PLACES.otherKey);
     const again = await lab.orders.start('withdraw', input, { again: true });
     await attentionSays(again, UNKNOWN);
     await sleep(SETTLE_MS);
