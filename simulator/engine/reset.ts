@@ -25,7 +25,8 @@ export function reset(
   if (before.isOpen) engine.terminate(before, reason);
   // Up to the task, which is in the history as failed.
   run.history.push(...before.history.slice(0, again.historyLength));
-  run.record('EVENT_TYPE_WORKFLOW_TASK_FAILED', { cause: 'RESET_WORKFLOW', baseRunId: before.runId });
+  const failure = { message: reason, resetWorkflowFailureInfo: {} };
+  run.record('EVENT_TYPE_WORKFLOW_TASK_FAILED', { cause: 'RESET_WORKFLOW', baseRunId: before.runId, failure });
   run.activations.push(...before.activations.slice(0, task));
   run.readProperties();
   takeOver(

@@ -30,7 +30,8 @@ describe.concurrent('callbacks again', () => {
     const { orderUuid, handle } = receive(lab, await newAddress(lab));
     await (await started(handle)).result();
     const events = await eventsOf(handle.workflowId);
-    for (let n = 0; n < 3; n += 1) await expect.poll(() => lab.sandbox.sendCallback(orderUuid)).toBe(200);
+    for (let n = 0; n < 3; n += 1)
+      await vi.waitFor(async () => expect(await lab.sandbox.sendCallback(orderUuid)).toBe(200), 20_000);
     expect(await eventsOf(handle.workflowId)).toBe(events);
   });
 

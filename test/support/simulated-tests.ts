@@ -1,6 +1,6 @@
 /**
- * Files whose subject is an order's own logic: each change lives them on virtual time. Nights live them on a real server, those of
- * reliability in their own project, the longest each week.
+ * Files whose subject is an order's own logic, and that open no socket: each change lives them on virtual time. Nights live them
+ * on a real server, those of reliability in their own project, the longest each week.
  */
 export const SIMULATED_TESTS: readonly string[] = [
   'test/activities/reconcile/reconcile-duplicates.nightly.test.ts',
@@ -18,7 +18,6 @@ export const SIMULATED_TESTS: readonly string[] = [
   'test/monitoring/ended-attention.nightly.test.ts',
   'test/policy/found.server.test.ts',
   'test/policy/paid-before.server.test.ts',
-  'test/policy/parked-pages.server.test.ts',
   'test/policy/policy-combined.server.test.ts',
   'test/policy/policy.server.test.ts',
   'test/policy/rebuilt.server.test.ts',

@@ -6,7 +6,6 @@ import { OrderHandle } from '../../../src/client/order-handle.js';
 import { PaymentOrders } from '../../../src/client.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
-import { apiKey, runApi } from '../../api/api.fixture.js';
 import { goesOn, resetTo, resettableEvents, resultOf, runOf } from '../../reliability/reset.fixture.js';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId, openLab, useLab } from '../../support/lab.js';
@@ -171,9 +170,6 @@ describe('a callback after the end of an order', () => {
     const named = await run('show', orderId);
     expect(named).toMatchObject({ code: 4, stdout: expect.stringContaining('outcome') });
     expect(await run('wait', orderId)).toMatchObject({ code: 4, stdout: named.stdout });
-    const api = await runApi(lab.orders, { keys: [apiKey('reader', { verbs: ['read'] })] });
-    const { body } = await api.call('GET', `/v1/orders/${orderId}`, undefined, 'reader');
-    expect(body).toMatchObject({ outcome: 'completed', attentionAfterEnd: { code: CHANGED.code } });
     expect(named.stdout).toMatch(
       RegExp(
         `After its end, a person is asked \\(changed-after-end since .*\n  payment-orders order show ${orderId} --after-end\n`,
