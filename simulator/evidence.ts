@@ -4,7 +4,12 @@ import { followedOrder } from '../chaos/evidence/followed.js';
 import type { OperatorReport } from '../chaos/operator.js';
 import { ORACLE } from '../chaos/oracle/index.js';
 import { isCreate } from '../chaos/oracle/traffic.js';
-import { CANARY_WORKFLOW, parseOrderWorkflowId, parseReceivedWorkflowId } from '../src/contract/names.js';
+import {
+  afterEndWorkflowId,
+  CANARY_WORKFLOW,
+  parseOrderWorkflowId,
+  parseReceivedWorkflowId,
+} from '../src/contract/names.js';
 import type { Run } from './engine/run.js';
 import { decode } from './engine/wire.js';
 import { allBalances, allOrders, allRequests, isCanary } from './service.js';
@@ -106,8 +111,11 @@ async function evidenceOf(world: World, report: OperatorReport): Promise<Evidenc
     if (!run || !about) continue;
     const one = await followedOf(run, about.orderId);
     // A reset takes signals into the next run, with another time, and a restore forgets them.
-    const forgotten = engine.forgotten.filter((one) => one.workflowId === workflowId);
-    const histories = [...runs.map(({ history }) => history), ...forgotten.map(({ events }) => events)];
+    // One of a run that Temporal forgot reaches the look-ups after an end.
+    const ids = [workflowId, afterEndWorkflowId(workflowId)];
+    const forgotten = engine.forgotten.filter((one) => ids.includes(one.workflowId));
+    const known = ids.flatMap((id) => engine.allRuns().get(id) ?? []);
+    const histories = [...known.map(({ history }) => history), ...forgotten.map(({ events }) => events)];
     const all = await Promise.all(histories.map((events) => followedOrder(about.orderId, { events }, PLAIN as never)));
     const signalsAtMs = all.flatMap((each) => each.signalsAtMs);
     followed.set(about.orderId, ofAnother(world, { ...one, signalsAtMs }));
@@ -143,12 +151,13 @@ async function evidenceOf(world: World, report: OperatorReport): Promise<Evidenc
 }
 
 /** A conflict of two callers says that the order is the other's, whose run Temporal may have forgotten. */
-function ofAnother({ contested, service }: World, { failureType, ...one }: FollowedOrder): FollowedOrder {
+function ofAnother({ contested, service }: World, one: FollowedOrder): FollowedOrder {
   const found = allOrders(service).find(({ order }) => order.user_order_id === one.orderId);
-  if (!found || failureType !== 'OrderConflict' || !contested.has(one.orderId))
-    return { ...one, ...(failureType !== undefined && { failureType }) };
+  const isConflict = one.failureType === 'OrderConflict' || one.parkedFor === 'conflict';
+  if (!found || !isConflict || !contested.has(one.orderId)) return one;
   const result = { outcome: found.order.status, order: found.order, remainderUnknown: 'of another caller' };
-  return { ...one, result: result as never };
+  const { failureType: _, parkedFor: __, ...rest } = one;
+  return { ...rest, result: result as never };
 }
 
 /** The order of a receipt, whose id is the service's. */

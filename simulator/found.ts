@@ -22,4 +22,12 @@ export const FOUND: readonly (Story & { name: string })[] = [
     name: 'sums that are read again when a run finds its order, which has ended, count it twice',
     ...{ seed: 2, orders: 30, acts: ['policy'] },
   },
+  {
+    name: 'Temporal forgets a reconciliation, and whoever waits for it gets an error that is not ours',
+    ...{ seed: 154, orders: 12, acts: undefined },
+  },
+  {
+    name: 'a page of known entries ends a list that has no order, and sums lack the rest',
+    ...{ seed: 230, orders: 12, acts: undefined },
+  },
 ];

@@ -3,6 +3,26 @@ import type { Mutant } from './mutant.js';
 /** Holes of docs/reliability.md about what is left, about rules, and about what people are told. */
 export const LATER_HOLE_MUTANTS: readonly Mutant[] = [
   {
+    name: 'D157: a page of known entries ends a list that has no order',
+    file: 'src/payment-service/paging.ts',
+    find: 'if (next.total >= total && isSeen(next)) {',
+    replacement: 'if (isSeen(next)) {',
+    test: {
+      file: 'test/payment-service/paging.test.ts',
+      name: 'after a short page of a list without an order, the next one tells whether more follow: fewer, all of them seen',
+    },
+  },
+  {
+    name: 'a run that Temporal forgot ends a wait with an error of the SDK',
+    file: 'src/client/remote-run.ts',
+    find: "new FailedError(subject, about.id, 'Unknown', 'Temporal no longer has its run')",
+    replacement: 'error',
+    test: {
+      file: 'test/client/forgotten-runs.simulated.test.ts',
+      name: 'a reconciliation: whoever waits gets an error of the library, which names it',
+    },
+  },
+  {
     name: 'D126: a second order under our id is no doubt about what is left',
     file: 'src/activities/order/read-outcome.ts',
     find: 'items.filter((other) => other.order_uuid !== orderUuid &&',

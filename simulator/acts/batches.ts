@@ -64,7 +64,7 @@ class Batch {
 
   async start(): Promise<void> {
     this.world.say(`batch ${this.#batchId} starts: ${this.source}`);
-    await attempt(() => this.#start());
+    for (let tries = 3; tries > 0 && !(await attempt(() => this.#start())); tries -= 1) await sleep(MINUTE_MS);
   }
 
   async #start(): Promise<unknown> {

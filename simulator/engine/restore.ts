@@ -12,6 +12,7 @@ const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
  * backup were of the moment before them.
  */
 export function restore(engine: Engine, atMs: number): void {
+  bringBack(engine, atMs);
   const all = [...engine.runs.values()].flat();
   const isKept = (run: Run) => run.begunMs <= atMs;
   const goingOn = all.filter((run) => isKept(run) && (run.closeMs === undefined || run.closeMs > atMs));
@@ -28,6 +29,20 @@ export function restore(engine: Engine, atMs: number): void {
   // Once each child is what it was.
   for (const child of goingOn.flatMap((run) => [...run.children.values()]))
     if (!child.isOpen) tellParent(engine, child);
+}
+
+/** Retention took since then what was open at the time. */
+function bringBack({ runs, retired }: Engine, atMs: number): void {
+  const wasOpen = ({ begunMs, closeMs = 0 }: Run) => begunMs <= atMs && closeMs > atMs;
+  for (const [workflowId, taken] of retired) {
+    const back = taken.filter(wasOpen);
+    if (back.length === 0) continue;
+    retired.set(
+      workflowId,
+      taken.filter((run) => !wasOpen(run)),
+    );
+    runs.set(workflowId, [...back, ...(runs.get(workflowId) ?? [])]);
+  }
 }
 
 /** Nothing of a run goes on. */

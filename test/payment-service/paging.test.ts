@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allPages } from '../../src/payment-service/paging.js';
+import { allPages, hasMore, PageSizes } from '../../src/payment-service/paging.js';
 import { addressObject, orderObject } from './objects.fixture.js';
 import { answer, clientFor, startServer } from './server.fixture.js';
 
@@ -133,3 +133,30 @@ test('addresses are paged by uuid', async () => {
   const pages = await collect(allPages({ limit: 2 }, clientFor(baseUrl).addresses()));
   expect(pages.flat().map(({ uuid }) => uuid)).toEqual(['a', 'b']);
 });
+
+test.for([
+  ['fewer, all of them seen', [['b', 'c']], true],
+  [
+    'as many, all of them seen by chance, and others when asked again',
+    [
+      ['c', 'a', 'b'],
+      ['b', 'c'],
+      ['d', 'a', 'e'],
+    ],
+    true,
+  ],
+  ['the last page again, whenever it is asked', [['a', 'b', 'c'], ['b'], ['a', 'b', 'c']], false],
+  ['none', [[]], false],
+] as const)(
+  'after a short page of a list without an order, the next one tells whether more follow: %s',
+  async ([, pages, more]) => {
+    const left = pages.map((ids) => ids.map((id) => ({ id })));
+    const ask = async () => {
+      const items = left.shift() ?? [];
+      return { items, malformed: [], total: items.length };
+    };
+    const first = { items: ['a', 'b', 'c'].map((id) => ({ id })), malformed: [], total: 3 };
+    const list = { page: ask, idOf: ({ id }: { id: string }) => id, sizes: new PageSizes() };
+    expect(await hasMore({ limit: 1_000 }, first, list)).toBe(more);
+  },
+);
