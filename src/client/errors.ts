@@ -107,6 +107,8 @@ const NEXT: Record<OrderFailure | BatchFailure, string> & Record<string, string>
   [BATCH_STOPPED]: 'If it is to be sent after all, plan it',
 };
 
+const TRY_AGAIN = 'Try again later';
+
 /** A callback or reconcile starts a received order; callers never do. */
 const NEXT_OF_RECEIVED: Record<string, string> = {
   ...NEXT,
@@ -134,13 +136,13 @@ export class FailedError extends SubjectError<Exclude<Subject, 'schedule'>> {
     reason: string,
     readonly fields: readonly FieldError[] = [],
   ) {
-    const next = (subject === 'received' ? NEXT_OF_RECEIVED : NEXT)[type];
+    const next = (subject === 'received' ? NEXT_OF_RECEIVED : NEXT)[type] ?? TRY_AGAIN;
     const start = id === undefined ? 'start it again' : 'start it again with `again`';
     const isRead = subject === 'address' || subject === 'read' || subject === 'reconcile';
     // The reason of an absent order is a whole sentence that names who closed it.
     const end = type === 'OrderAbsent' ? reason : `${Named(subject, id)} ended as ${type}: ${reason}`;
     const ended = `${end}. ${next}${subject === 'batch' ? `, then ${start}` : ''}`;
-    const noAnswer = `${type}: ${reason}. ${NEXT_OF_READ[type] ?? 'Try again later'}`;
+    const noAnswer = `${type}: ${reason}. ${NEXT_OF_READ[type] ?? TRY_AGAIN}`;
     super(subject, id, isRead ? noAnswer : ended);
   }
 }

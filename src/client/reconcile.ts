@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { DEFAULT_ACCOUNT, ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW, reconcileWorkflowId } from '../contract/names.js';
 import { checkedReconcileInput } from '../contract/reconcile/input.js';
 import type { ReconcileInput, ReconcileProgress, ReconcileResult } from '../contract/reconcile/reconcile.js';
-import { bounded, type WaitOptions } from './bounded.js';
+import type { WaitOptions } from './bounded.js';
 import { accepted } from './checked-input.js';
 import { NotDecidedYetError } from './errors.js';
 import { errorOf, heartbeatOf, ofActivity, readFirstInput, resultOfRun, resultWith } from './history.js';
@@ -48,7 +48,7 @@ export async function reconcile(
       onState?.(await stateOf(client, account));
     }
   };
-  return bounded(client, wait, follow, async () => {
+  return waitWithin(client, { subject: 'reconcile', id: account, ...wait }, follow, async () => {
     // Without a run, the start may have been lost.
     if (!runId) await requireTemporal(client);
     throw new NotDecidedYetError('reconcile', account);

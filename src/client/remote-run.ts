@@ -232,8 +232,10 @@ export async function waitWithin<T>(
 async function explained(client: Client, about: About, error: unknown): Promise<unknown> {
   const { subject, id = '', account } = about;
   const isRun = subject === 'order' || subject === 'received' || subject === 'batch';
-  if (error instanceof WorkflowNotFoundError && isRun && account) {
-    return new UnknownIdError(subject, id, account, parseAfterEndWorkflowId(error.workflowId) !== undefined);
+  if (error instanceof WorkflowNotFoundError) {
+    return isRun && account
+      ? new UnknownIdError(subject, id, account, parseAfterEndWorkflowId(error.workflowId) !== undefined)
+      : new FailedError(subject, about.id, 'Unknown', 'Temporal no longer has its run');
   }
   if (error instanceof WorkflowFailedError || error instanceof WorkflowUpdateFailedError) {
     return failureOf(subject, about.id, error.cause);
