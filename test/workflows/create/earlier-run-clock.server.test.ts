@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId, useLab } from '../../support/lab.js';
 
 /** The workers' clock, which goes on only when the test says so. */
-let workerMs = Date.now();
+let workerMs = 0;
+// Virtual time goes on while files load.
+beforeAll(() => {
+  workerMs = Date.now();
+});
 const WINDOW_MS = 10_000;
 const lab = useLab({ nowMs: () => workerMs, pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: WINDOW_MS } } });
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, useGatedLab } from '../../support/gated-lab.js';
 import { orderInput } from '../../support/inputs.js';
 
@@ -7,7 +7,11 @@ const NEVER_EXECUTED = 'create=500-before times=all';
 const orderId = 'clock-jumped';
 
 /** The worker's clock, which goes on only when the test says so. */
-let workerMs = Date.now();
+let workerMs = 0;
+// Virtual time goes on while files load.
+beforeAll(() => {
+  workerMs = Date.now();
+});
 // By the worker's clock nobody sends an order later: once absence is proven, a person is asked.
 const lab = useGatedLab({}, { nowMs: () => workerMs, quiet: true });
 
