@@ -105,7 +105,8 @@ async function ownFindings(world: World): Promise<Finding[]> {
 async function evidenceOf(world: World, report: OperatorReport): Promise<Evidence> {
   const { engine, service, accepted, audit } = world;
   const followed = new Map<string, FollowedOrder>();
-  for (const [workflowId, runs] of engine.allRuns()) {
+  const runsOf = engine.allRuns();
+  for (const [workflowId, runs] of runsOf) {
     const run = runs.at(-1);
     const about = run && (parseOrderWorkflowId(workflowId) ?? receiptOf(world, workflowId) ?? (await canaryOf(run)));
     if (!run || !about) continue;
@@ -114,7 +115,7 @@ async function evidenceOf(world: World, report: OperatorReport): Promise<Evidenc
     // One of a run that Temporal forgot reaches the look-ups after an end.
     const ids = [workflowId, afterEndWorkflowId(workflowId)];
     const forgotten = engine.forgotten.filter((one) => ids.includes(one.workflowId));
-    const known = ids.flatMap((id) => engine.allRuns().get(id) ?? []);
+    const known = ids.flatMap((id) => runsOf.get(id) ?? []);
     const histories = [...known.map(({ history }) => history), ...forgotten.map(({ events }) => events)];
     const all = await Promise.all(histories.map((events) => followedOrder(about.orderId, { events }, PLAIN as never)));
     const signalsAtMs = all.flatMap((each) => each.signalsAtMs);
@@ -151,13 +152,12 @@ async function evidenceOf(world: World, report: OperatorReport): Promise<Evidenc
 }
 
 /** A conflict of two callers says that the order is the other's, whose run Temporal may have forgotten. */
-function ofAnother({ contested, service }: World, one: FollowedOrder): FollowedOrder {
+function ofAnother({ contested, service }: World, { failureType, ...one }: FollowedOrder): FollowedOrder {
   const found = allOrders(service).find(({ order }) => order.user_order_id === one.orderId);
-  const isConflict = one.failureType === 'OrderConflict' || one.parkedFor === 'conflict';
-  if (!found || !isConflict || !contested.has(one.orderId)) return one;
+  if (!found || failureType !== 'OrderConflict' || !contested.has(one.orderId))
+    return { ...one, ...(failureType !== undefined && { failureType }) };
   const result = { outcome: found.order.status, order: found.order, remainderUnknown: 'of another caller' };
-  const { failureType: _, parkedFor: __, ...rest } = one;
-  return { ...rest, result: result as never };
+  return { ...one, result: result as never };
 }
 
 /** The order of a receipt, whose id is the service's. */

@@ -61,7 +61,7 @@ test('three workers write one record, one is killed on the way: it holds, and ev
   const log = join(top, 'worker.log');
   await writeFile(log, workers.map((worker) => worker.stderr()).join(''));
   const verify = startProcess('src/starter.ts', {}, { args: ['audit', 'verify', folder, '--anchors', log, '--json'] });
-  await verify.exited;
+  const exitCode = await verify.exited;
   const { files, ...rest } = JSON.parse(verify.stdout());
   expect(rest).toMatchObject({ problems: [], missing: [] });
   // The killed worker may have written a line that its log lacks, and nothing else may be wrong.
@@ -70,6 +70,7 @@ test('three workers write one record, one is killed on the way: it holds, and ev
   expect(problems).toHaveLength(3);
   expect(problems.filter((found: string[]) => found.length > 0).length).toBeLessThanOrEqual(1);
   expect(problems.every(holds), verify.stdout()).toBe(true);
+  expect(exitCode).toBe(problems.flat().length > 0 ? 1 : 0);
 
   const lines = await linesSoFar();
   const { createsByOrderId, executedByOrderId } = await stats();
