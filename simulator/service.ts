@@ -17,7 +17,7 @@ import type { Random } from './random.js';
 /** Where callbacks go, and the key of their tokens. */
 export const CALLBACK = { baseUrl: 'http://127.0.0.1:1', tokenKeys: ['a-token-key-of-the-simulator'] };
 
-type Double = ReturnType<typeof openDouble>;
+export type Double = ReturnType<typeof openDouble>;
 
 const NOTHING = Promise.resolve();
 

@@ -9,7 +9,7 @@ import type { CreateVerdict } from '../src/contract/order/activities.js';
 import { amountsOf, factsOf, isOrderType, orderSides, orderTypeOf } from '../src/contract/order/types.js';
 import type { Run } from './engine/run.js';
 import { decode, type HistoryEvent } from './engine/wire.js';
-import { isCanary } from './service.js';
+import { type Double, isCanary } from './service.js';
 import type { World } from './world.js';
 
 /* Sums of a day by the service's own ledger, beside what the policy let pass and what it held. */
@@ -26,6 +26,8 @@ interface Known {
   orderId: string;
   runs: readonly Run[];
   stored?: StoredOrder | undefined;
+  /** The account of the service that has it. */
+  account?: Double | undefined;
 }
 
 /** What an order may count for at a time in a currency. */
@@ -45,17 +47,18 @@ function runsOfOrders({ engine }: World): Map<string, readonly Run[]> {
 
 /** All orders of the service in the order of their creates, and those that it does not have. */
 function knownOrders({ service }: World, runsOf: ReadonlyMap<string, readonly Run[]>): Known[] {
-  const all = service.doubles.flatMap(({ world }) => [...world.store.orders.values()]);
-  const stored = all.filter(({ order }) => !isCanary(order.user_order_id));
-  stored.sort((one, other) => one.createdAtMs - other.createdAtMs);
-  const ids = new Set(stored.map(({ order }) => order.user_order_id));
+  const all = service.doubles.flatMap((account) =>
+    [...account.world.store.orders.values()].map((stored) => ({ account, stored })),
+  );
+  const known = all.filter(({ stored }) => !isCanary(stored.order.user_order_id));
+  known.sort((one, other) => one.stored.createdAtMs - other.stored.createdAtMs);
+  const ids = new Set(known.map(({ stored }) => stored.order.user_order_id));
   const unsent = [...runsOf].filter(([orderId]) => !ids.has(orderId));
   return [
-    ...stored.map((one) => ({
-      orderId: one.order.user_order_id,
-      runs: runsOf.get(one.order.user_order_id) ?? [],
-      stored: one,
-    })),
+    ...known.map((one) => {
+      const orderId = one.stored.order.user_order_id;
+      return { ...one, orderId, runs: runsOf.get(orderId) ?? [] };
+    }),
     ...unsent.map(([orderId, runs]) => ({ orderId, runs })),
   ];
 }
@@ -95,7 +98,7 @@ const approvalsOf = ({ audit }: World): Map<string, number> =>
     }),
   );
 
-/** Creates that nobody approved, and that took a sum above its limit. */
+/** Creates that nobody approved, and that took a sum of their account above its limit. */
 function sentBeyond(world: World, known: readonly Known[]): Finding[] {
   const { limits } = world;
   const approvedMs = approvalsOf(world);
@@ -107,7 +110,7 @@ function sentBeyond(world: World, known: readonly Known[]): Finding[] {
       const own = rangeOf(one, stored, currency, atMs).least;
       const isApproved = (approvedMs.get(orderId) ?? atMs) < atMs;
       if (own.eq(0) || isApproved) return [];
-      const before = sent.slice(0, n);
+      const before = sent.slice(0, n).filter(({ account }) => account === one.account);
       const total = sum([own, ...before.map((other) => rangeOf(other, other.stored, currency, atMs).least)]);
       const text = `beyond the limit: ${toAmount(total)} of ${max} ${currency} when ${orderId} was sent`;
       return total.gt(max) ? [{ orderId, text }] : [];

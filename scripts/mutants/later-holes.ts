@@ -83,13 +83,13 @@ export const LATER_HOLE_MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    name: 'D133: sums of payees by another key are believed',
-    file: 'src/contract/policy/ledger.ts',
-    find: '{ payeesLostUntilMs: nowMs, payoutsLostUntilMs: nowMs };',
-    replacement: '{ payoutsLostUntilMs: nowMs };',
+    name: 'D133: sums by another account or key are believed',
+    file: 'src/workflows/policy.ts',
+    find: "!of.includes(known.of ?? '')",
+    replacement: 'known.of === undefined',
     test: {
-      file: 'test/policy/ledger.property.test.ts',
-      name: 'another key of payees makes rules about payees hold orders, and no other rules',
+      file: 'test/workflows/run-end.server.test.ts',
+      name: 'sums are read again once a worker of another account or key asks, and its question fails',
     },
   },
   {

@@ -235,6 +235,10 @@ export const WIRE_TYPES: Readonly<Record<string, WireType>> = {
     ),
     'Argument of the update ask: orders with their limits. Only workers send it.',
   ),
+  'policy-reading': outgoing(
+    z.array(z.string()),
+    'Second argument of the update ask: digests of account and key. Sums that were read by others are read again.',
+  ),
   'policy-answers': outgoing(
     z.array(
       z.array(
@@ -356,7 +360,7 @@ export const WORKFLOWS: Readonly<Record<string, WorkflowTypes>> = {
   [CANARY_WORKFLOW]: { input: 'canary-input' },
   [POLICY_WORKFLOW]: {
     input: 'policy-input',
-    updates: { [ASK_POLICY_UPDATE]: { arguments: ['policy-questions'], answer: 'policy-answers' } },
+    updates: { [ASK_POLICY_UPDATE]: { arguments: ['policy-questions', 'policy-reading'], answer: 'policy-answers' } },
   },
   [SCHEDULED_BATCH_WORKFLOW]: { input: 'scheduled-batch-input', result: 'batch-result' },
   [RECONCILE_WORKFLOW]: { input: 'reconcile-input', result: 'reconcile-result' },

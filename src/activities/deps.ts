@@ -85,7 +85,7 @@ export interface ActivityDeps {
 /**
  * Returns the account of an activity. Its tasks only reach its workers, so a miss is invalid input.
  */
-export function accountOf(deps: ActivityDeps, name: string): Account {
+export function accountOf(deps: Pick<ActivityDeps, 'accounts'>, name: string): Account {
   const account = deps.accounts.get(name);
   if (!account) throw invalidOrder([{ field: 'account', reason: `this worker has no account ${name}` }]);
   return account;

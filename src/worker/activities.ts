@@ -27,7 +27,7 @@ export function activitiesOf(
   return createActivities({
     ...{ ...config, ...live, accounts, readStop, accountAtCreate },
     ...(config.encryptionRequired && { isCopied }),
-    policyDesk: new PolicyDesk(),
+    policyDesk: new PolicyDesk({ ...config, accounts }),
     failedOverAtMs: () => failovers?.newestMs,
     confirmAttempt: async (details) => void (await Promise.all([confirmAttempt(details), failovers?.lookBeforeSend()])),
   });

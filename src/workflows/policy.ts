@@ -40,6 +40,8 @@ interface Run {
   ledger: Ledger | undefined;
   /** Check that is under way. */
   checking?: Promise<void> | undefined;
+  /** A worker of another account or key asked. The next run reads the sums again. */
+  isOther?: boolean;
 }
 
 /**
@@ -49,8 +51,8 @@ interface Run {
 export async function policy({ account, ledger }: PolicyInput): Promise<void> {
   const run: Run = { account, ledger: ledger && openLedger(ledger) };
   setHandler(
-    defineUpdate<Awaited<ReturnType<AskPolicy>>, [readonly PolicyQuestion[]]>(ASK_POLICY_UPDATE),
-    (questions) => answer(run, questions),
+    defineUpdate<Awaited<ReturnType<AskPolicy>>, Parameters<AskPolicy>>(ASK_POLICY_UPDATE),
+    (questions, of) => answer(run, questions, of),
     {
       description: 'Asked by workers before a create: which limits would each order exceed?',
       validator: refuseUnlessQuestions,
@@ -58,9 +60,9 @@ export async function policy({ account, ledger }: PolicyInput): Promise<void> {
   );
   const known = run.ledger ?? openLedger(await readSums(account));
   run.ledger = known;
-  await checkUntilFull(run, known);
+  await checkUntilDone(run, known);
   await beforeEnd();
-  await continueAsNew<typeof policy>({ account, ledger: prune(known, Date.now()) });
+  await continueAsNew<typeof policy>({ account, ...(!run.isOther && { ledger: prune(known, Date.now()) }) });
 }
 
 function readSums(account: string): Promise<Ledger> {
@@ -68,9 +70,16 @@ function readSums(account: string): Promise<Ledger> {
   return proxyActivities<Activities>({ ...options, summary: 'Which orders count?' }).rebuildPolicy({ account });
 }
 
-async function answer(run: Run, questions: readonly PolicyQuestion[]): ReturnType<AskPolicy> {
+const OTHER_SUMS =
+  'the sums were read with another account or key of payees: they are read again, and nothing is sent until then. If this lasts, workers differ: give all the same base URL, key and POLICY_FILE, and list a rotated key as a predecessor';
+
+async function answer(run: Run, questions: readonly PolicyQuestion[], of?: readonly string[]): ReturnType<AskPolicy> {
   await condition(() => run.ledger !== undefined);
   const known = run.ledger as Ledger;
+  if (of && !of.includes(known.of ?? '')) {
+    run.isOther = true;
+    throw ApplicationFailure.nonRetryable(OTHER_SUMS, 'OtherSums');
+  }
   const answers = questions.map((question) => judge(known, question, Date.now()));
   if (answers.every((one) => one.length === 0)) return answers;
   // An order that has ended may have left room.
@@ -119,26 +128,27 @@ function check(
 }
 
 /** Checks orders as they become due, until the next run has to take over. */
-async function checkUntilFull(run: Run, ledger: Ledger): Promise<void> {
+async function checkUntilDone(run: Run, ledger: Ledger): Promise<void> {
   const { historyLength } = workflowInfo();
-  const isFull = () =>
-    workflowInfo().continueAsNewSuggested || workflowInfo().historyLength - historyLength > MOST_EVENTS;
-  while (!isFull()) {
+  const isDone = () =>
+    run.isOther || workflowInfo().continueAsNewSuggested || workflowInfo().historyLength - historyLength > MOST_EVENTS;
+  while (!isDone()) {
     const dueMs = nextDueMs(ledger);
-    const isSooner = () => isFull() || (dueMs === undefined && nextDueMs(ledger) !== undefined);
+    const isSooner = () => isDone() || (dueMs === undefined && nextDueMs(ledger) !== undefined);
     if (dueMs === undefined) await condition(isSooner);
     else await condition(isSooner, Math.max(dueMs - Date.now(), 1_000), { summary: 'Before orders are asked for' });
     const due = dueOrders(ledger, Date.now());
-    if (due.length > 0 && !isFull()) await (run.checking ?? check(run, ledger, due, CHECK_ONCE_MS));
+    if (due.length > 0 && !isDone()) await (run.checking ?? check(run, ledger, due, CHECK_ONCE_MS));
   }
 }
 
 const MOST_QUESTIONS = 1_000;
 
 /** Refuses what no worker of ours sends, so that it cannot stop the workflow. */
-function refuseUnlessQuestions(questions: unknown): void {
+function refuseUnlessQuestions(questions: unknown, of: unknown = []): void {
   const isQuestion = (one: Partial<PolicyQuestion> | null) =>
     typeof one?.orderId === 'string' && Array.isArray(one.spends) && Array.isArray(one.limits);
-  if (Array.isArray(questions) && questions.length <= MOST_QUESTIONS && questions.every(isQuestion)) return;
+  const isList = Array.isArray(questions) && Array.isArray(of) && questions.length <= MOST_QUESTIONS;
+  if (isList && questions.every(isQuestion)) return;
   throw ApplicationFailure.nonRetryable('ask takes a list of questions', 'InvalidInput');
 }

@@ -224,32 +224,6 @@ test('an order that was allowed counts until its end, although it may not be sen
   expect(ask('b', '40')).toEqual([]);
 });
 
-test('another key of payees makes rules about payees hold orders, and no other rules', () => {
-  const ledger = openLedger();
-  const ask = (payeeKey: string, key: string, reserve = true) =>
-    judge(
-      ledger,
-      { orderId: key, spends: [[key, '1']], limits: [{ key, windowMs: DAY_MS, max: '9' }], reserve, payeeKey },
-      START_MS,
-    );
-  expect(ask('one', '# a')).toEqual([]);
-  expect(ask('other', '# b', false)).toEqual([]);
-  expect(ask('other', '# b')).toEqual([{ index: 0 }]);
-  expect(ask('other', 'usd')).toEqual([]);
-  expect(prune(ledger, START_MS)).toMatchObject({ payeeKey: 'other', payeesLostUntilMs: START_MS });
-});
-
-test('another key of payees says that earlier payouts were not compared', () => {
-  const ledger = openLedger();
-  const limits = [{ same: ['payee:5:usd'], windowMs: DAY_MS }];
-  const ask = (payeeKey: string, reserve: boolean) =>
-    judge(ledger, { orderId: payeeKey, spends: [], limits, reserve, payeeKey }, START_MS);
-  expect(ask('one', true)).toEqual([]);
-  const lost = [{ index: 0, made: [], lostUntilMs: START_MS }];
-  // Also a dry run, before any order was sent by the new key.
-  for (const reserve of [false, true, false]) expect(ask('other', reserve)).toEqual(lost);
-});
-
 test('an order that asks twice counts once, and one in doubt counts in full', () => {
   const ledger = openLedger();
   const question = (orderId: string) => ({

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { payeeOf } from '../../src/activities/policy/payout.js';
+import { payeeOf, sumsId } from '../../src/activities/policy/payout.js';
+import { type Policy, Secret } from '../../src/config.js';
 import { payeeText } from '../../src/validation/payee-text.js';
 
 const KEY = '9f2c41d07a6be85310c4fd92ab7e6d1853c0a9f417be62d8';
@@ -77,3 +78,18 @@ test.for(['', 'x', '1', '31y61a543gD7YMzDAi2wdfNgpPBAdtF3xn', 'bitcoincash:q', '
       expect(payeeText(network, wallet)).toBe(`${network}:${wallet}`);
   },
 );
+
+test('sums are other ones by another account or key, or once payouts are compared, and by no other rule', () => {
+  const rules: Policy['rules'] = [{ rule: 'count', max: 9, breach: 'park' }];
+  const policy = { rules, payeeKey: new Secret(KEY) };
+  const others = [
+    sumsId('a', policy),
+    sumsId('b', policy),
+    sumsId('a', { rules }),
+    sumsId('a', { ...policy, payeeKey: new Secret([...KEY].reverse().join('')) }),
+    sumsId('a', { ...policy, rules: [...rules, { rule: 'paid-before', days: 7, breach: 'warn' }] }),
+  ];
+  expect(new Set(others).size).toBe(others.length);
+  expect(sumsId('a', { ...policy, rules: [{ rule: 'count', max: 8, breach: 'park' }] })).toBe(others[0]);
+  expect(others.join()).not.toContain(KEY.slice(0, 8));
+});

@@ -134,7 +134,7 @@ test('an order that the list did not show is counted by the next attempt, also i
   expect(Object.keys(ledger.open).toSorted()).toEqual(['late-ended', 'late-open', 'past-3']);
 });
 
-test('what was kept does not count for another account, for other rules, or after half a day', async () => {
+test('what was kept does not count for another account or key, or after half a day', async () => {
   const { read, interrupted } = await pastPayouts();
   const kept = await interrupted(OPEN);
   const lacking = { ...kept, ledger: { ...kept.ledger, sums: {} } };

@@ -49,8 +49,8 @@ async function startWorker(
   return stop;
 }
 
-const pay = (amount: string, currency: string) =>
-  startSteered(lab, 'withdraw', { marker: '', compensation: 'report', order: { amount, currency } });
+const pay = (amount: string, currency: string, payee: { wallet?: string } = {}) =>
+  startSteered(lab, 'withdraw', { marker: '', compensation: 'report', order: { amount, currency, ...payee } });
 const sums = () => lab.temporal.client.workflow.getHandle('policy:default');
 const areRunning = () =>
   sums()
@@ -114,7 +114,7 @@ test('sums of payees are read by a worker that has their key', async () => {
   expect(executions(lab, orderId)).toBe(0);
 });
 
-test('a first key is a change of the key: rules about payees hold orders', async () => {
+test('a first key has the sums read again: earlier payouts to a payee count, and nothing else is held', async () => {
   const before: PolicyRule[] = [{ rule: 'sum', per: 'day', currency: 'usd', max: '10000', breach: 'park' }];
   const stopKeyless = await startWorker('keyless', before, {});
   await sums()
@@ -122,8 +122,14 @@ test('a first key is a change of the key: rules about payees hold orders', async
     .catch(() => undefined);
   await (await pay('3', 'usd')).handle.result();
   await stopKeyless();
-  await startWorker('fresh', [...before, { rule: 'count', max: 9, breach: 'park' }]);
+  await startWorker('fresh', [
+    ...before,
+    { rule: 'sum', per: 'day', currency: 'usd', of: 'payee', max: '87', breach: 'park' },
+  ]);
+  const other = await pay('4', 'usd', { wallet: '5555555555554444' });
+  expect((await other.handle.result()).outcome).toBe('completed');
   const { orderId, handle } = await pay('3', 'usd');
-  await parkedFor(handle, 'payouts per day and payee');
+  // 2, 80 and 3 usd were paid before.
+  await parkedFor(handle, 'the total would be 88 usd');
   expect(executions(lab, orderId)).toBe(0);
 });

@@ -1,3 +1,4 @@
+import { defaultPayloadConverter } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import {
   ASK_POLICY_UPDATE,
@@ -92,6 +93,21 @@ test('two orders that breach a sum at the same time ask one after the other how 
   expect(checks()).toBe(2);
   await policy.task([answered(policy.seqOf('scheduleActivity'), [])]);
   expect(checks()).toBe(3);
+});
+
+test('sums are read again once a worker of another account or key asks, and its question fails', async () => {
+  const ledger = { ...openLedger(), of: 'read' };
+  const policy = await openVmWorkflow(bundle, {
+    ...{ type: 'policy', workflowId: 'policy:default', args: [{ account: 'default', ledger }] },
+  });
+  const asks = (orderId: string, ...of: unknown[]) => update(ASK_POLICY_UPDATE, orderId, [], ...of);
+  // A rotated key lists the earlier one; an older worker does not say how it reads.
+  await policy.task([asks('a', ['rotated', 'read']), asks('b')]);
+  expect(policy.of('continueAsNewWorkflowExecution')).toEqual([]);
+  expect(JSON.stringify(await policy.task([asks('c', 'read')]))).toContain('InvalidInput');
+  expect(JSON.stringify(await policy.task([asks('d', ['other'])]))).toContain('OtherSums');
+  const inputs = policy.commands.flatMap(({ continueAsNewWorkflowExecution: next }) => next?.arguments ?? []);
+  expect(inputs.map((input) => defaultPayloadConverter.fromPayload(input))).toEqual([{ account: 'default' }]);
 });
 
 test('an order whose last callback starts no look-ups stays open until it does', async () => {

@@ -11,7 +11,6 @@ import { isOrderType, type OrderType } from '../../contract/order/types.js';
 import type { Spend } from '../../contract/policy/ledger.js';
 import { type Breach, breachesOf, breachText, spendsOf, testRules } from '../../contract/policy/rules.js';
 import type { Order, Rates } from '../../contract/service-objects.js';
-import { digestOfJson } from '../../temporal/published.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { reasonOf } from '../failures.js';
 import { notSent, notSentBecause } from '../order/create-attempt.js';
@@ -41,10 +40,6 @@ const judgedOf = ({ type, account, input }: CreateOrderInput, request: CreateReq
 const isCounting = ({ rules }: Policy): boolean =>
   rules.some(({ rule }) => ['sum', 'count', 'new-payee', 'paid-before'].includes(rule));
 
-/** Returns the digest of the key as a field to spread; {} without a key. */
-export const keyOf = ({ payeeKey }: Partial<Policy>): { payeeKey?: string } =>
-  payeeKey ? { payeeKey: digestOfJson(payeeKey.reveal()) } : {};
-
 /** Counts an order that the service shows, unless a reservation does: rules may have held it. */
 async function countFound(
   { policies, policyDesk }: ActivityDeps,
@@ -56,7 +51,7 @@ async function countFound(
   if (!policy || !isCounting(policy)) return;
   const spends = spendsBy(policy);
   const found = { orderId, spends, limits: [], reserve: true, isFound: true as const };
-  if (spends.length > 0) await policyDesk?.ask(account, { ...found, ...keyOf(policy) });
+  if (spends.length > 0) await policyDesk?.ask(account, found);
 }
 
 /** Counts an order that the service shows, although its run ended without one. */
@@ -107,11 +102,7 @@ export async function breachesBefore(
   if (!counts && reserve) await policyDesk?.close(account);
   if (!counts || (limits.length === 0 && !isReserved)) return tested.breaches;
   const question = { orderId: request.order_id, spends: spendsOf(payout), limits, reserve: isReserved };
-  const failed = await policyDesk?.ask(account, {
-    ...question,
-    ...keyOf(policy),
-    ...(follows && { follows }),
-  });
+  const failed = await policyDesk?.ask(account, { ...question, ...(follows && { follows }) });
   return [...tested.breaches, ...breachesOf(rules, tested, failed ?? [])];
 }
 

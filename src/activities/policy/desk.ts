@@ -4,6 +4,7 @@ import {
   WithStartWorkflowOperation,
   type WorkflowExecutionDescription,
   WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { bounded } from '../../client/bounded.js';
@@ -18,8 +19,11 @@ import {
   policyWorkflowId,
   searchAttribute,
 } from '../../contract/names.js';
+import { idsOf } from '../../contract/order/sent-to.js';
 import type { PolicyAnswer, PolicyQuestion } from '../../contract/policy/ledger.js';
-import type { PolicyInput } from '../../contract/policy/messages.js';
+import type { AskPolicy, PolicyInput } from '../../contract/policy/messages.js';
+import { type ActivityDeps, accountOf } from '../deps.js';
+import { sumsId } from './payout.js';
 
 /** Limit of one question, well within an attempt of a create. */
 const ANSWER_WITHIN_MS = 12_000;
@@ -40,6 +44,8 @@ interface Waiting {
 
 /** Asks the policy workflow of each account: one update at a time, for all orders that wait. */
 export class PolicyDesk {
+  constructor(private readonly deps: Pick<ActivityDeps, 'accounts' | 'policies'>) {}
+
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #busy = new Set<string>();
   readonly #closedAtMs = new Map<string, number>();
@@ -79,6 +85,8 @@ export class PolicyDesk {
 
   async #serve(client: Client, account: string, queue: Waiting[]): Promise<void> {
     this.#busy.add(account);
+    const policy = this.deps.policies?.get(account) ?? {};
+    const of = idsOf(accountOf(this.deps, account)).map((id) => sumsId(id, policy));
     // Questions of the same moment share the first update.
     await new Promise((resolve) => setImmediate(resolve));
     while (queue.length > 0) {
@@ -88,6 +96,7 @@ export class PolicyDesk {
           client,
           account,
           some.map(({ question }) => question),
+          of,
         );
         for (const [index, { resolve, reject }] of some.entries()) {
           const answer = answers[index];
@@ -114,6 +123,7 @@ async function askWorkflow(
   client: Client,
   account: string,
   questions: readonly PolicyQuestion[],
+  of: readonly string[],
 ): Promise<PolicyAnswer[]> {
   const workflowId = policyWorkflowId(account);
   const input: PolicyInput = { account };
@@ -128,7 +138,7 @@ async function askWorkflow(
       typedSearchAttributes: [{ key: searchAttribute.account, value: account }],
     });
   const ask = async (): Promise<PolicyAnswer[]> => {
-    const args: [readonly PolicyQuestion[]] = [questions];
+    const args: Parameters<AskPolicy> = [questions, of];
     try {
       return await client.workflow.getHandle(workflowId).executeUpdate(ASK_POLICY_UPDATE, { args });
     } catch (error) {
@@ -145,8 +155,9 @@ async function askWorkflow(
         try {
           return await ask();
         } catch (error) {
-          // The workflow may have gone over to its next run.
-          if (performance.now() + PAUSE_MS > untilMs) throw error;
+          // The workflow may have gone over to its next run, or reads the sums again.
+          if (performance.now() + PAUSE_MS > untilMs)
+            throw (error instanceof WorkflowUpdateFailedError && error.cause) || error;
           await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
         }
       }

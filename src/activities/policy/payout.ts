@@ -6,6 +6,7 @@ import { amountsOf, factsOf, type OrderType, orderSides } from '../../contract/o
 import type { Payout } from '../../contract/policy/rules.js';
 import type { Rates } from '../../contract/service-objects.js';
 import { MULTIPLE_CARDS } from '../../contract/wallets.js';
+import { digestOfJson } from '../../temporal/published.js';
 import { payeeText } from '../../validation/payee-text.js';
 import { mostOfOtherSide } from '../order/other-side.js';
 
@@ -19,6 +20,12 @@ export const payeeOf = (key: string, ...payee: Parameters<typeof payeeText>): st
     .digest()
     .subarray(0, HASH_BYTES)
     .toString('base64url');
+
+/** Returns what sums depend on besides orders: account, key, and whether payouts are compared. */
+export const sumsId = (accountId: string, { payeeKey, rules = [] }: Partial<Policy>): string =>
+  digestOfJson([accountId, payeeKey?.reveal(), isComparing(rules)]);
+
+const isComparing = (rules: Policy['rules']): boolean => rules.some(({ rule }) => rule === 'paid-before');
 
 /** Returns true for orders that a policy judges: they take money from the balance or pay it out. */
 export const isJudged = (type: OrderType): boolean => factsOf(type).movesMoneyAtOnce || factsOf(type).paysOut;
@@ -64,7 +71,7 @@ export function payoutOf(
   const taken = movesMoneyAtOnce ? [{ currency: currencyFrom, amount: from }] : [];
   const paid =
     paysOut && !(movesMoneyAtOnce && currencyTo === currencyFrom) ? [{ currency: currencyTo, amount: to }] : [];
-  const compares = rules.some(({ rule }) => rule === 'paid-before');
+  const compares = isComparing(rules);
   // The named amount: an estimate of the other side changes with the rates.
   const [named] = amountsOf(type, request);
   const payeeWith = (payee: string, amount: Amount | undefined, asked = named) => ({

@@ -12,15 +12,13 @@ import { spendsOf } from '../../contract/policy/rules.js';
 import { AHEAD_OF_UTC_MS, DAY_MS, dateTimeMs, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import { isFinal, type OrderListItem, type Rates } from '../../contract/service-objects.js';
 import { orderWindows } from '../../payment-service/paging.js';
-import { digestOfJson } from '../../temporal/published.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { retryLater } from '../failures.js';
 import { lastHeartbeat } from '../only-attempt.js';
 import { mapInOrder, PacedReads } from '../paced-reads.js';
 import { isOtherPolicy, protectionsIn } from '../protections.js';
 import { type OurRun, ourRuns } from '../reconcile/our-runs.js';
-import { keyOf } from './ask.js';
-import { askedAmounts, isJudged, payoutOf } from './payout.js';
+import { askedAmounts, isJudged, payoutOf, sumsId } from './payout.js';
 import { isMasked, shownAs } from './settle.js';
 
 const COUNTED_MS = 31 * DAY_MS;
@@ -38,7 +36,7 @@ const MOST_BYTES = 1_900_000;
 
 /** Finished part of a reading. The heartbeat keeps it for the next attempt. */
 interface Progress {
-  /** Digest of account and rules: other ones read from the beginning. */
+  /** See `sumsId`: another one reads from the beginning. */
   of: string;
   /** Time before the first attempt asked for open runs. */
   begunAtMs: number;
@@ -60,7 +58,7 @@ export function rebuildPolicyActivity(deps: ActivityDeps) {
     const account = accountOf(deps, name);
     const policy: Partial<Policy> = deps.policies?.get(name) ?? {};
     if (isOtherPolicy(deps, name)) throw new Error('another worker of the account has other rules: it reads the sums');
-    const of = digestOfJson([account.id, policy.rules ?? [], keyOf(policy)]);
+    const of = sumsId(account.id, policy);
     const before = lastHeartbeat<Progress>();
     const isCurrent = before?.of === of && Date.now() - before.begunAtMs < CONTINUED_WITHIN_MS;
     const begunAtMs = isCurrent ? before.begunAtMs : Date.now();
@@ -107,10 +105,10 @@ interface Listed {
  * attempt may read again.
  */
 async function takeListed(reading: Reading, runs: readonly OurRun[]): Promise<Listed> {
-  const { account, policy, kept } = reading;
+  const { account, policy, of, kept } = reading;
   const nowMs = Date.now();
   // A copy, because what is kept must not change.
-  const ledger = kept ? prune(kept.ledger, nowMs) : { ...openLedger(), ...keyOf(policy) };
+  const ledger = kept ? prune(kept.ledger, nowMs) : { ...openLedger(), of };
   const [seen, listed] = [new Set(kept?.last), new Set(kept?.counted)];
   const open = new Set(runs.flatMap(({ orderId, standing }) => (standing?.kind === 'open' ? orderId : [])));
   const repeated = [...new Set([...listed, ...runs.map(({ orderId }) => orderId)])];

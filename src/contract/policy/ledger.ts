@@ -35,8 +35,6 @@ export interface PolicyQuestion {
   reserve: boolean;
   /** The service shows the order, so it counts. A reservation of it gets the keys that it lacks. */
   isFound?: true;
-  /** Digest of the key of payees' hashes. */
-  payeeKey?: string;
   /** Orders whose remainder it moves. They are final, though their workflows are open. */
   follows?: readonly string[];
 }
@@ -73,8 +71,8 @@ export interface Ledger {
   open: Record<string, Reservation>;
   /** Payees that were paid, with the hour of the last payment. */
   paid: Record<string, number>;
-  /** Digest of the key of its hashes; '' if it has none. Absent in a new ledger. */
-  payeeKey?: string;
+  /** How they were read; see `sumsId`. */
+  of?: string;
   /** Figures of payees up to this time are incomplete. */
   payeesLostUntilMs?: number;
   /** Payouts up to this time are not all compared. */
@@ -167,7 +165,7 @@ function* newestFirst(hours: Record<string, string[]> = {}, sinceMs: number): Ge
 /** Answers a question, and reserves the order if no limit fails. The same order counts once. */
 export function judge(
   ledger: Ledger,
-  { orderId, spends, limits, reserve, isFound, payeeKey }: PolicyQuestion,
+  { orderId, spends, limits, reserve, isFound }: PolicyQuestion,
   nowMs: number,
 ): PolicyAnswer {
   const known = isFound && ledger.open[orderId];
@@ -176,20 +174,13 @@ export function judge(
     reserveOrder(ledger, orderId, [...known.spends, ...lacking], known.atMs);
     return [];
   }
-  const isOtherKey = payeeKey !== undefined && payeeKey !== ledger.payeeKey;
-  // Hashes by different keys never match.
-  const lost = isOtherKey && ledger.payeeKey !== undefined && { payeesLostUntilMs: nowMs, payoutsLostUntilMs: nowMs };
-  if (reserve && isOtherKey) Object.assign(ledger, lost, { payeeKey });
   const before = ledger.open[orderId];
   const own = (key: string) => sum(spends.flatMap(([one, amount]) => (one === key ? [decimal(amount)] : [])));
   const failed = limits.flatMap((limit, index): FailedLimit[] => {
     if ('paid' in limit) return ledger.paid[limit.paid] === undefined ? [{ index }] : [];
     const sinceMs = nowMs - limit.windowMs;
     if ('same' in limit)
-      return compare({ ...ledger, ...lost }, limit.same, sinceMs, extendedOrderId(orderId)).map((one) => ({
-        index,
-        ...one,
-      }));
+      return compare(ledger, limit.same, sinceMs, extendedOrderId(orderId)).map((one) => ({ index, ...one }));
     if (isOfPayee(limit.key) && (ledger.payeesLostUntilMs ?? 0) > sinceMs) return [{ index }];
     const reserved = before && (hourOf(before.atMs) + 1) * HOUR_MS > sinceMs ? before.spends : [];
     const twice = sum(reserved.flatMap(([key, amount]) => (key === limit.key ? [decimal(amount)] : [])));

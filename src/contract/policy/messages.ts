@@ -17,5 +17,6 @@ export interface SettleInput {
   orders: readonly { orderId: string; spends: PolicyQuestion['spends']; isFollowed?: true }[];
 }
 
-export type AskPolicy = (questions: readonly PolicyQuestion[]) => Promise<PolicyAnswer[]>;
+/** Update of workers. Sums that were read otherwise than `of` (see `sumsId`) are read again. */
+export type AskPolicy = (questions: readonly PolicyQuestion[], of?: readonly string[]) => Promise<PolicyAnswer[]>;
 export type SettleAnswer = readonly Settlement[];

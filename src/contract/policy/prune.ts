@@ -28,7 +28,7 @@ function partsOf({ sums, payouts }: Ledger): Part[] {
 
 /** Makes the state small enough for the next run. What it drops counts in full, or parks. */
 export function prune(ledger: Ledger, nowMs: number): Ledger {
-  const pruned: Ledger = { ...ledger, ...openLedger(), payeeKey: ledger.payeeKey ?? '' };
+  const pruned: Ledger = { ...ledger, ...openLedger() };
   const keptAtMs = (atMs: number): number => {
     const last = lastHourOf(hourOf(atMs));
     return (last + 1) * HOUR_MS < nowMs - HOURLY_MS ? last * HOUR_MS : atMs;
