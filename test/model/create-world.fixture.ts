@@ -620,7 +620,7 @@ function asked(world: World, about: Asked, code: Code): Step[] {
   const waiting = passed({ ...world, nowMs: world.nowMs + 1 });
   const waits = about.kind === 'hidden' || waitsForLater({ do: 'ask', about });
   return [
-    ...(waits ? shownLater(waiting, code) : []),
+    ...(waits ? shownLater(waiting, about, code) : []),
     ...(world.left.decision > 0 ? decisions(asking(waiting), about, code) : []),
   ];
 }
@@ -631,12 +631,12 @@ const asking = (world: World): World => {
   return world.left.reset > 0 ? { ...world, before: { facts, answeredIn } } : world;
 };
 
-function shownLater(world: World, code: Code): Step[] {
+function shownLater(world: World, { kind }: Asked, code: Code): Step[] {
   return readings(world, code).flatMap(({ seen }): Step[] => {
-    if (seen.kind === 'absent' && !seen.control?.later) return [];
+    if (seen.kind === 'absent' && !seen.control?.[kind === 'hidden' ? 'whole' : 'later']) return [];
     const control = (seen.kind === 'absent' && seen.control) || { whole: true };
     const outcome: Outcome = seen.kind === 'absent' ? { kind: 'later', control } : { kind: 'seen', seen };
-    return [{ event: 'the service shows a later order', world: answered(world, code, seen, () => outcome) }];
+    return [{ event: 'the service shows what is awaited', world: answered(world, code, seen, () => outcome) }];
   });
 }
 

@@ -35,11 +35,12 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
     const now = deps.nowMs ?? Date.now;
     const { pace } = protectionsIn(deps, account);
     const later = laterWitnesses(account, input, await now(), windowOf(pace, input.type));
-    const isAwaiting = input.awaitsLater && (await awaitsAccepted(account, input, later, pace));
+    const isAwaiting = input.awaits && (await awaitsAccepted(account, input, later, pace));
     try {
       const tooSoon = await tooSoonAfterRestore(deps, account, input.type);
       const reading = await read(account, input, later, pace);
-      if (isAwaiting && !isAwaited(reading)) throw comeBackIn(untilAskedAgainMs(account, 'reading', pace), NONE_LATER);
+      if (isAwaiting && !isAwaited(reading, input, later))
+        throw comeBackIn(untilAskedAgainMs(account, 'reading', pace), NONE_LATER);
       if (reading.kind === 'elsewhere') return reading;
       await countNew(deps, account, { ...input, tooSoon }, reading);
       const readAtMs = await now();
@@ -75,6 +76,7 @@ async function awaitsAccepted(
     request: { order_id: orderId },
     sentTo,
     told,
+    awaits,
     forMs = Number.POSITIVE_INFINITY,
   }: LookUpInput,
   later: readonly LaterWitness[],
@@ -87,7 +89,7 @@ async function awaitsAccepted(
   const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
   // A worker that was killed only delays it: the next one looks for later orders first.
   const isOver = currentAttemptScheduledTimestampMs - scheduledTimestampMs >= (isKnown ? 2 : 1) * forMs;
-  if (isNew || (later.length === 0 && !isOver)) {
+  if (isNew || (awaits === 'later' && later.length === 0 && !isOver)) {
     throw comeBackIn(untilAskedAgainMs(account, 'acceptance', pace), NONE_LATER);
   }
   return !isOver;
@@ -119,8 +121,16 @@ async function payersNow({ rates }: Account, { type, request }: LookUpInput, rea
   return isCompleted ? undefined : payersOf(await rates.current(), type, request);
 }
 
-const isAwaited = (reading: LookUpReading | ElsewhereAnswer): boolean =>
-  reading.kind !== 'absent' || reading.control?.later === true;
+function isAwaited(
+  reading: LookUpReading | ElsewhereAnswer,
+  { awaits, sentTo }: LookUpInput,
+  later: readonly LaterWitness[],
+): boolean {
+  if (reading.kind !== 'absent' || reading.control?.later) return true;
+  // Who knows of no order that has to be shown cannot tell.
+  const mayTell = sentTo?.witness !== undefined || later.some(({ mustBeShown }) => mustBeShown);
+  return awaits === 'whole' && mayTell && reading.control?.whole === true;
+}
 
 const NONE_LATER = 'until the service shows an order that it accepted later';
 

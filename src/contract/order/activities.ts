@@ -159,9 +159,9 @@ export interface LookUpInput {
   delayMs?: number;
   /** Latest time of a possible create. Absence needs orders that the service must show. */
   sentUntilMs?: number;
-  /** Answers only after the service has accepted a later order. */
-  awaitsLater?: true;
-  /** Beside `awaitsLater`: also answers after this time, twice as long if one is known. */
+  /** Answers only once the service shows a later order or, with 'whole', all that it confirmed. */
+  awaits?: 'later' | 'whole';
+  /** Beside `awaits`: also answers after this time, twice as long if one is known. */
   forMs?: number;
   /** Another run may have sent: orders that were named for it are looked up, too. */
   asksOtherRuns?: true;

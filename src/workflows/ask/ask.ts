@@ -92,13 +92,13 @@ export async function askForReading<T extends OrderAnswer>(
   return answer;
 }
 
-export type Looking = Asking & Pick<LookUpInput, 'orderUuid' | 'sentUntilMs' | 'awaitsLater' | 'forMs'>;
+export type Looking = Asking & Pick<LookUpInput, 'orderUuid' | 'sentUntilMs' | 'awaits' | 'forMs'>;
 
 /** After a restore, Temporal has forgotten what other runs knew. */
 const OF_OTHER_RUNS: ReadonlySet<Doubt['cause']> = new Set(['reset', 'earlierRun']);
 
 /** Looks up the known order, `orderUuid`, or our id. */
-export function lookUp(run: OrderRun, { orderUuid, sentUntilMs, awaitsLater, forMs, ...question }: Looking) {
+export function lookUp(run: OrderRun, { orderUuid, sentUntilMs, awaits, forMs, ...question }: Looking) {
   const input = (): LookUpInput => ({
     type: run.type,
     account: run.account,
@@ -107,7 +107,7 @@ export function lookUp(run: OrderRun, { orderUuid, sentUntilMs, awaitsLater, for
     known: run.order && true,
     sentTo: run.sentTo,
     ...(sentUntilMs !== undefined && { sentUntilMs }),
-    ...(awaitsLater && { awaitsLater }),
+    ...(awaits && { awaits }),
     ...(forMs !== undefined && { forMs }),
     ...(run.facts.everDoubted.some(({ cause }) => OF_OTHER_RUNS.has(cause)) && { asksOtherRuns: true }),
     ...(run.approved.amount && { approved: run.approved.amount }),

@@ -1,6 +1,6 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import { timeShown } from '../../contract/attention.js';
-import { OUTAGE_WINDOWS } from '../../contract/order/activities.js';
+import { type LookUpInput, OUTAGE_WINDOWS } from '../../contract/order/activities.js';
 import { watch } from '../activity-calls.js';
 import { lookUp } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
@@ -18,7 +18,9 @@ export async function askPerson(run: OrderRun, about: Question, isChanged: () =>
   if (about.kind === 'uncertain' && about.waitsFor) await letOthersGoFirst(run, about.waitsFor, isChanged);
   if (isChanged()) return;
   const asking = new CancellationScope();
-  const later = waitsForLater(about) ? asking.run(() => awaitLater(run)) : undefined;
+  const later = waitsForLater(about)
+    ? asking.run(() => awaitShown(run, about.kind === 'hidden' ? 'whole' : 'later'))
+    : undefined;
   const answered = later ? watch(later) : () => false;
   const isOver = () => answered() || isChanged();
   try {
@@ -42,7 +44,7 @@ async function letOthersGoFirst(run: OrderRun, waitsFor: Awaited, isChanged: () 
   const overAtMs = Date.now() + OUTAGE_WINDOWS * forMs;
   do {
     const asking = new CancellationScope();
-    const pending = asking.run(() => awaitLater(run, forMs));
+    const pending = asking.run(() => awaitShown(run, 'later', forMs));
     const answered = watch(pending);
     await condition(() => answered() || isChanged());
     if (!answered()) return asking.cancel();
@@ -68,14 +70,14 @@ const waitsForLater = (about: Question): boolean =>
   about.kind === 'hidden' || (about.kind === 'uncertain' && about.waitsFor !== undefined);
 
 /**
- * Reads the order once the service shows one that it accepted later, or after `forMs`. The server
- * repeats this without history.
+ * Reads the order once the service shows what is awaited, or after `forMs`. The server repeats this
+ * without history.
  */
-async function awaitLater(run: OrderRun, forMs?: number): Promise<Seen> {
+async function awaitShown(run: OrderRun, awaits: LookUpInput['awaits'], forMs?: number): Promise<Seen> {
   const { doubt = run.facts.absence?.doubt } = run.facts;
-  const summary = 'Does the service show what it accepted later?';
+  const summary = 'Does the service show what it accepted?';
   const limit = forMs !== undefined && { forMs };
-  return seenIn(run, await lookUp(run, { summary, sentUntilMs: doubt?.untilMs, awaitsLater: true, ...limit }));
+  return seenIn(run, await lookUp(run, { summary, sentUntilMs: doubt?.untilMs, awaits, ...limit }));
 }
 
 const laterOutcome = (seen: Seen): Outcome =>

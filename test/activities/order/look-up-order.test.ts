@@ -1,7 +1,7 @@
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import type { LookUpInput } from '../../../src/contract/order/activities.js';
-import { accountId } from '../../../src/contract/order/sent-to.js';
+import { accountId, type Witness } from '../../../src/contract/order/sent-to.js';
 import { orderObject } from '../../payment-service/objects.fixture.js';
 import { answer, startServer } from '../../payment-service/server.fixture.js';
 import { orderInput } from '../../support/inputs.js';
@@ -231,7 +231,7 @@ describe('no reading', () => {
   });
 
   // An order in doubt that waits for a later one, perhaps while a person is asked, learns of it, too.
-  const ASKING = [{}, { awaitsLater: true, sentUntilMs: Date.now() }] as const;
+  const ASKING = [{}, { awaits: 'later', sentUntilMs: Date.now() }] as const;
   test.for(ASKING)(
     'another endpoint than the order was sent to (%j): it is not even asked, told once, then asked again',
     async (asking) => {
@@ -247,6 +247,22 @@ describe('no reading', () => {
       expect(await run('lookUpOrder', lookUpOf({ ...again, sentTo }))).toMatchObject({ kind: 'absent' });
     },
   );
+});
+
+test('a look-up that waits for what is hidden is answered once it is shown, and by nobody who knows of none', async () => {
+  const { sandbox, run, sentTo } = await openActivities();
+  await create(run, '', 'another');
+  const shown = { order_id: 'another', order_uuid: sandbox.orders()[0]?.order.order_uuid ?? '' };
+  const asked = (witness?: Witness, awaits: 'whole' | 'later' = 'whole') =>
+    lookUpOf({ awaits, sentUntilMs: Date.now(), sentTo: { ...sentTo, ...(witness && { witness }) } });
+  const hidden = { ...shown, order_uuid: '4994f899-3d4e-4837-845e-268344ef673f' };
+  // Nobody is there who could go first.
+  const workflow = { getHandle: () => ({ signal: async () => undefined }) };
+  const client = { workflow, withAbortSignal: (_: unknown, call: () => unknown) => call() } as never;
+  for (const input of [asked(), asked(hidden), asked(shown, 'later')])
+    expect(isAskedAgain(await failureOf(run('lookUpOrder', input, { client })))).toBe(true);
+  const answer = await run('lookUpOrder', asked(shown), { client });
+  expect(answer).toMatchObject({ kind: 'absent', control: { whole: true } });
 });
 
 test('a look-up reads with the successor of the pinned key', async () => {
