@@ -61,7 +61,7 @@ export async function operate(
   let swappedAtMs = healedAtMs;
   let fewest = { open: Number.POSITIVE_INFINITY, atMs: healedAtMs };
   while (Date.now() - Math.max(fewest.atMs, turns.lastAtMs) < limitMs) {
-    await decideParked(orders, report, stack.accounts.isRight);
+    await decideParked(orders, report, { isRight: stack.accounts.isRight });
     const open = await countOrders(orders, 'open');
     if (open === 0) return { ...report, allFinalAfterMs: Date.now() - healedAtMs };
     if (open !== last.open) last = { open, atMs: Date.now() };
@@ -78,9 +78,20 @@ export async function operate(
   return report;
 }
 
-/** Decides every order that waits for a person; adds to the report. `isRight`: the account in use is the orders' own. */
-export async function decideParked(orders: PaymentOrders, report: OperatorReport, isRight = true): Promise<void> {
-  for await (const one of orders.all({ status: 'parked' })) await decideOne(handleOf(orders, one), report, isRight);
+/** What a person knows who looks at accounts and callers. `isOthers`: the order is another caller's or account's. */
+export interface Looked {
+  /** The account in use is the orders' own. */
+  isRight: boolean;
+  isOthers?: (orderId: string, isConflict: boolean) => boolean;
+}
+
+/** Decides every order that waits for a person; adds to the report. */
+export async function decideParked(
+  orders: PaymentOrders,
+  report: OperatorReport,
+  looked: Looked = { isRight: true },
+): Promise<void> {
+  for await (const one of orders.all({ status: 'parked' })) await decideOne(handleOf(orders, one), report, looked);
 }
 
 /** The handle of an order in a list. */
@@ -97,14 +108,17 @@ function choose({ attention }: OrderState): 'release' | 'resend' | 'accept' | 'a
   return (['release', 'resend', 'accept'] as const).find((action) => attention?.allowed.includes(action));
 }
 
-async function decideOne(handle: OrderHandle, report: OperatorReport, isRight: boolean): Promise<void> {
+async function decideOne(handle: OrderHandle, report: OperatorReport, { isRight, isOthers }: Looked): Promise<void> {
   const { orderId } = handle;
   try {
     const state = await handle.state();
     if (state.phase !== 'parked' || !state.attention) return;
     // It is decided once the right account is back.
     if (!isRight && WHICH_ACCOUNT.test(state.attention.reason)) return;
-    const action = choose(state);
+    const choice = choose(state);
+    // Its page says where to look, or how that one differs. This run ends without it.
+    const isOpen = choice === undefined || choice === 'resend';
+    const action = isOpen && isOthers?.(orderId, choice === undefined) ? 'close-absent' : choice;
     // Stays parked, and the oracle says so.
     if (!action) return;
     const said = { by: canary('who decided', orderId), reason: canary('why it was decided', orderId) };

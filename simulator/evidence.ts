@@ -4,6 +4,7 @@ import { followedOrder } from '../chaos/evidence/followed.js';
 import type { OperatorReport } from '../chaos/operator.js';
 import { ORACLE } from '../chaos/oracle/index.js';
 import { isCreate } from '../chaos/oracle/traffic.js';
+import type { EventsInput } from '../src/contract/events.js';
 import {
   afterEndWorkflowId,
   CANARY_WORKFLOW,
@@ -69,12 +70,23 @@ function untold({ engine, receivers }: World): Finding[] {
       newest.set(runId, Number(sequence));
       return before !== undefined && Number(sequence) !== before + 1;
     });
-    const told = new Set(got.flatMap(({ id, event }) => (event.type === 'order.ended' ? id.split('.')[0] : [])));
-    const missing = ended.filter(({ runId }) => !told.has(runId));
+    const missing = ended.filter((run) => !endsSaidBy(run).some((id) => ids.has(id)));
     return [
       ...early.map((id) => ({ text: `events: ${host} got ${id} out of turn` })),
       ...missing.map(({ workflowId }) => ({ text: `events: ${host} was not told of the end of ${workflowId}` })),
     ];
+  });
+}
+
+/** Ids of events of an end that a run handed over. A reset may have taken them over, with the id of the run before. */
+function endsSaidBy({ history }: Run): string[] {
+  const inputs = history.flatMap(
+    ({ signalExternalWorkflowExecutionInitiatedEventAttributes: signal, ...event }) =>
+      (signal ?? event.startChildWorkflowExecutionInitiatedEventAttributes)?.input?.payloads ?? [],
+  );
+  return inputs.flatMap((payload) => {
+    const { events = [] } = Object(decode(payload)) as Partial<EventsInput>;
+    return events.flatMap(({ id, type }) => (type === 'order.ended' ? id : []));
   });
 }
 
@@ -151,12 +163,18 @@ async function evidenceOf(world: World, report: OperatorReport): Promise<Evidenc
   };
 }
 
-/** A conflict of two callers says that the order is the other's, whose run Temporal may have forgotten. */
-function ofAnother({ contested, service }: World, { failureType, ...one }: FollowedOrder): FollowedOrder {
+/**
+ * A conflict of two callers says that the order is the other's, whose run Temporal may have forgotten. Who closes an order in
+ * doubt because another account shows it knows of that one.
+ */
+function ofAnother(world: World, { failureType, ...one }: FollowedOrder): FollowedOrder {
+  const { service } = world;
   const found = allOrders(service).find(({ order }) => order.user_order_id === one.orderId);
-  if (!found || failureType !== 'OrderConflict' || !contested.has(one.orderId))
+  const { isOthers } = world.looked();
+  const isClosed = failureType === 'OrderConflict' || failureType === 'OrderUnresolved';
+  if (!found || !isClosed || ![true, false].some((isConflict) => isOthers(one.orderId, isConflict)))
     return { ...one, ...(failureType !== undefined && { failureType }) };
-  const result = { outcome: found.order.status, order: found.order, remainderUnknown: 'of another caller' };
+  const result = { outcome: found.order.status, order: found.order, remainderUnknown: 'of another caller or account' };
   return { ...one, result: result as never };
 }
 

@@ -30,4 +30,14 @@ export const FOUND: readonly (Story & { name: string })[] = [
     name: 'a page of known entries ends a list that has no order, and sums lack the rest',
     ...{ seed: 230, orders: 12, acts: undefined },
   },
+  {
+    name: "sums that a worker with another merchant's key read are believed",
+    ...{ seed: 536, orders: 12 },
+    acts: 'kills,oldLists,spells,limit,shapes,canary,elsewhere,policy,batches,receipts,repeats,otherInputs'.split(','),
+  },
+  {
+    name: 'a person is still told that the service hides orders, though it shows them again',
+    ...{ seed: 238, orders: 12 },
+    acts: 'spells,shapes,policy,batches,receipts,interference,repeats,stops'.split(','),
+  },
 ];

@@ -90,7 +90,7 @@ class Batch {
   }
 
   /** A reset of the run to one of its workflow tasks. */
-  reset(random: Random): void {
+  async reset(random: Random): Promise<void> {
     const run = this.world.engine.newest(batchWorkflowId(DEFAULT_ACCOUNT, this.#batchId));
     const tasks = run?.history.filter((event) => event.workflowTaskCompletedEventAttributes) ?? [];
     if (!run || tasks.length === 0) return;
@@ -98,7 +98,7 @@ class Batch {
     const { eventId } = random.one(tasks);
     const workflowExecution = run.execution;
     const request = { namespace: 'default', workflowExecution, workflowTaskFinishEventId: eventId, reason: 'a look' };
-    void attempt(() => this.world.engine.client.workflowService.resetWorkflowExecution(request as never));
+    await attempt(() => this.world.engine.client.workflowService.resetWorkflowExecution(request as never));
   }
 
   /** Gives it what it waits for, until it ends. Rows of one that nobody stopped are lost if they have no order. */
@@ -147,10 +147,10 @@ const batches: Act = {
       for (let left = random.between(0, 4); left > 0; left -= 1) {
         const act = random.one(['pause', 'resume', 'reset', 'reset', 'stop', 'edit'] as const);
         const atMs = random.between(FIRE_MS / 10, FIRE_MS);
-        later(atMs, () => {
+        later(atMs, async () => {
           if (act === 'edit') return batch.edit();
           if (act !== 'reset') return batch.interrupt(act);
-          batch.reset(random);
+          await batch.reset(random);
           // One that had ended is open again.
           ends.push(batch.toItsEnd());
         });

@@ -76,7 +76,7 @@ export async function live(world: World, count: number, only?: readonly string[]
     });
     for (;;) {
       await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
-      await decideParked(world.orders, report, !world.isElsewhere);
+      await decideParked(world.orders, report, world.looked());
     }
   });
   await world.clock.run(Date.now() + END_MS, isOver);
@@ -88,5 +88,7 @@ export async function live(world: World, count: number, only?: readonly string[]
     });
     await world.clock.run(Date.now() + END_MS, () => isSeen);
   }
+  // What was looked at may have told somebody.
+  if (world.lastLooks.length > 0) await world.clock.run(Date.now() + END_MS, isOver);
   return report;
 }

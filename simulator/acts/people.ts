@@ -80,13 +80,16 @@ const stops: Act = {
           later(random.between(0, 5_000), () => world.failOver(random.between(0, 10_000)));
       });
     }
-    return async () => {
+    const resumeIfStopped = async (): Promise<void> => {
       for (const stop of world.stops) stop.toMs ??= Date.now();
       while (world.engine.newest(accountStopWorkflowId(DEFAULT_ACCOUNT))?.isOpen) {
         await resume();
         await sleep(MINUTE_MS);
       }
+      // A failover may still forget it.
+      later(MINUTE_MS, resumeIfStopped);
     };
+    return resumeIfStopped;
   },
 };
 
@@ -124,7 +127,7 @@ const decisions =
         if (world.clock.elapsedMs() > FIRE_MS) return;
         await (random.chance(0.5)
           ? decideAnyhow(scene, report)
-          : decideParked(world.orders, report, !world.isElsewhere));
+          : decideParked(world.orders, report, { isRight: !world.isElsewhere }));
         next();
       });
     next();

@@ -234,7 +234,7 @@ function listed(engine: Engine, query: string | null | undefined): Run[] {
   const all = [...engine.runs.values()].flat().filter(({ begunMs }) => begunMs <= asOfMs);
   return all
     .filter((run) => !query || selects(query, rowOf(run, asOfMs)))
-    .sort((one, other) => (other.closeMs ?? OPEN_MS) - (one.closeMs ?? OPEN_MS) || other.startMs - one.startMs);
+    .sort((one, other) => (other.closeMs ?? OPEN_MS) - (one.closeMs ?? OPEN_MS) || other.begunMs - one.begunMs);
 }
 
 const OPEN_MS = 9e15;
@@ -252,7 +252,7 @@ function rowOf(run: Run, asOfMs: number): Row {
   const row = {
     ...attributesOf(run),
     ...{ WorkflowId: run.workflowId, RunId: run.runId, WorkflowType: run.start.type, TaskQueue: run.start.taskQueue },
-    StartTime: new Date(run.startMs),
+    StartTime: new Date(run.begunMs),
     ...(closedMs === undefined
       ? { ExecutionStatus: STATUS_NAMES[1] }
       : { ExecutionStatus: statusName(run), CloseTime: new Date(closedMs) }),
@@ -264,7 +264,7 @@ function rowOf(run: Run, asOfMs: number): Row {
 const infoOf = (run: Run) =>
   proto.temporal.api.workflow.v1.WorkflowExecutionInfo.fromObject({
     ...{ execution: run.execution, type: { name: run.start.type }, status: run.status, firstRunId: run.firstRunId },
-    ...{ startTime: timestamp(run.startMs), executionTime: timestamp(run.startMs), historyLength: run.history.length },
+    ...{ startTime: timestamp(run.begunMs), executionTime: timestamp(run.begunMs), historyLength: run.history.length },
     closeTime: run.closeMs === undefined ? undefined : timestamp(run.closeMs),
     ...{ memo: { fields: run.memo }, searchAttributes: { indexedFields: run.searchAttributes } },
     taskQueue: run.start.taskQueue,

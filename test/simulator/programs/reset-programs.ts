@@ -74,12 +74,14 @@ const resets: Program[] = [
       await add(handle, 'two', 'two');
       await handle.signal('note', 'one');
       await lab.until(async () => (await handle.query<string[]>('all')).includes('slept'));
+      const { startTime } = await handle.describe();
       const again = await lab.reset(handle.workflowId, 0);
       await lab.until(async () => (await again.query<string[]>('all')).includes('slept'));
       await add(again, 'three', 'three');
       const last = await lab.reset(handle.workflowId, 0);
       await last.signal('finish');
-      return [await ended(last.result()), await ended(handle.result())];
+      const isNewer = (await last.describe()).startTime > startTime;
+      return [isNewer, await ended(last.result()), await ended(handle.result())];
     },
   },
   {
