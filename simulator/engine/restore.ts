@@ -31,17 +31,14 @@ export function restore(engine: Engine, atMs: number): void {
     if (!child.isOpen) tellParent(engine, child);
 }
 
-/** Retention took since then what was open at the time. */
+/** Retention took since then what was open at the time, or not begun. */
 function bringBack({ runs, retired }: Engine, atMs: number): void {
-  const wasOpen = ({ begunMs, closeMs = 0 }: Run) => begunMs <= atMs && closeMs > atMs;
   for (const [workflowId, taken] of retired) {
-    const back = taken.filter(wasOpen);
-    if (back.length === 0) continue;
-    retired.set(
-      workflowId,
-      taken.filter((run) => !wasOpen(run)),
-    );
-    runs.set(workflowId, [...back, ...(runs.get(workflowId) ?? [])]);
+    const hadEnded = taken.filter(({ closeMs = 0 }) => closeMs <= atMs);
+    if (hadEnded.length > 0) retired.set(workflowId, hadEnded);
+    else retired.delete(workflowId);
+    const back = taken.filter((run) => !hadEnded.includes(run));
+    if (back.length > 0) runs.set(workflowId, [...back, ...(runs.get(workflowId) ?? [])]);
   }
 }
 
