@@ -148,18 +148,25 @@ test('rows that go one at a time take the places of those that are uncertain, an
   expect(mayGoFirst({ ...progress, uncertain: [] }, 1, 0)).toBe(false);
 });
 
-test('the last rows wait while a create before them has no answer, but not for ever', () => {
-  const progress = progressWith({ open: [{ row: 5, orderId: 'row-5' }] });
-  const few = { left: 1, maxInFlight: 100, windowMs: WINDOW_MS };
-  const lookAt = (nowMs: number, isUnanswered = true) => recordFirst(progress, { ...few, nowMs, isUnanswered });
-  for (let nowMs = 0; nowMs < WINDOW_MS; nowMs += 3_000) {
-    lookAt(nowMs);
-    expect(mayGoFirst(progress, 100, nowMs)).toBe(false);
-  }
-  expect(mayGoFirst(progress, 100, WINDOW_MS)).toBe(true);
-  lookAt(WINDOW_MS, false);
-  expect(progress.first).toBeUndefined();
-});
+// The create of a worker that died is known to be in doubt only after its limit.
+test.for([
+  ['a window', WINDOW_MS, WINDOW_MS],
+  ['the limit of a create, in a window of seconds', 10_000, 60_000],
+] as const)(
+  'the last rows wait for %s while a create before them has no answer, but not for ever',
+  ([, windowMs, waitsMs]) => {
+    const progress = progressWith({ open: [{ row: 5, orderId: 'row-5' }] });
+    const few = { left: 1, maxInFlight: 100, windowMs };
+    const lookAt = (nowMs: number, isUnanswered = true) => recordFirst(progress, { ...few, nowMs, isUnanswered });
+    for (let nowMs = 0; nowMs < waitsMs; nowMs += 3_000) {
+      lookAt(nowMs);
+      expect(mayGoFirst(progress, 100, nowMs)).toBe(false);
+    }
+    expect(mayGoFirst(progress, 100, waitsMs)).toBe(true);
+    lookAt(waitsMs, false);
+    expect(progress.first).toBeUndefined();
+  },
+);
 
 describe('the row that goes first', () => {
   const row = (n: number, amount: string, currency = 'usd', order_id = `row-${n}`): BatchRow => ({

@@ -10,6 +10,8 @@ const MOST_UNCLEAR = 6;
 const pauseWindows = (unclear: number): number => Math.min(2, 2 ** (unclear - 4));
 /** Time in which a create without an answer may still be on its way, in ms. */
 const UNDER_WAY_MS = 25_000;
+/** Limit of a create, after which the one of a worker that died is in doubt, in ms. */
+const TOLD_MS = 60_000;
 /** Part of the window after which an order is a later one, and time until others know it. */
 const [LATER_WINDOWS, SHOWN_WINDOWS] = [0.25, 1];
 
@@ -92,7 +94,7 @@ export function recordFirst(progress: BatchProgress, situation: FirstSituation):
   const isNew = isNewlyUncertain || (!progress.first && progress.uncertain?.length);
   if (isLast && isNew) waits.push(nowMs + UNDER_WAY_MS + LATER_WINDOWS * windowMs);
   // The create may yet be in doubt. One that never tells holds them for a window only.
-  if (isLast && isUnanswered && why !== progress.first?.why) waits.push(nowMs + windowMs);
+  if (isLast && isUnanswered && why !== progress.first?.why) waits.push(nowMs + Math.max(windowMs, TOLD_MS));
   if (isLast && row === 'clear') waits.push(nowMs + SHOWN_WINDOWS * windowMs);
   progress.first = {
     ...{ why, unclear, nextAtMs: Math.max(...waits) },
