@@ -8,6 +8,8 @@ import type { EventsInput } from '../src/contract/events.js';
 import {
   afterEndWorkflowId,
   CANARY_WORKFLOW,
+  DEFAULT_ACCOUNT,
+  orderWorkflowId,
   parseOrderWorkflowId,
   parseReceivedWorkflowId,
 } from '../src/contract/names.js';
@@ -165,14 +167,17 @@ async function evidenceOf(world: World, report: OperatorReport): Promise<Evidenc
 
 /**
  * A conflict of two callers says that the order is the other's, whose run Temporal may have forgotten. Who closes an order in
- * doubt because another account shows it knows of that one.
+ * doubt because another account shows it knows of that one. What Temporal forgot is known once a person is asked about it.
  */
 function ofAnother(world: World, { failureType, ...one }: FollowedOrder): FollowedOrder {
   const { service } = world;
   const found = allOrders(service).find(({ order }) => order.user_order_id === one.orderId);
   const { isOthers } = world.looked();
   const isClosed = failureType === 'OrderConflict' || failureType === 'OrderUnresolved';
-  if (!found || !isClosed || ![true, false].some((isConflict) => isOthers(one.orderId, isConflict)))
+  const isOf = isClosed && [true, false].some((isConflict) => isOthers(one.orderId, isConflict));
+  const afterEnd = world.engine.newest(afterEndWorkflowId(orderWorkflowId(DEFAULT_ACCOUNT, one.orderId)));
+  const isAsked = world.forgotMs.length > 0 && afterEnd?.isOpen && afterEnd.searchAttributes.PaymentAttentionReason;
+  if (!found || failureType === undefined || !(isOf || isAsked))
     return { ...one, ...(failureType !== undefined && { failureType }) };
   const result = { outcome: found.order.status, order: found.order, remainderUnknown: 'of another caller or account' };
   return { ...one, result: result as never };

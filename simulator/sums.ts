@@ -110,7 +110,11 @@ function sentBeyond(world: World, known: readonly Known[]): Finding[] {
       const own = rangeOf(one, stored, currency, atMs).least;
       const isApproved = (approvedMs.get(orderId) ?? atMs) < atMs;
       if (own.eq(0) || isApproved) return [];
-      const before = sent.slice(0, n).filter(({ account }) => account === one.account);
+      // Who was allowed first, and waits for something else, stays allowed beside what a person approves meanwhile.
+      const allowedMs = one.runs[0] ? firstAllowedMs(one.runs[0].history) : atMs;
+      const isLater = ({ orderId: id, stored: { createdAtMs } }: (typeof sent)[number]) =>
+        createdAtMs > allowedMs && (approvedMs.get(id) ?? createdAtMs) < createdAtMs;
+      const before = sent.slice(0, n).filter((other) => other.account === one.account && !isLater(other));
       const total = sum([own, ...before.map((other) => rangeOf(other, other.stored, currency, atMs).least)]);
       const text = `beyond the limit: ${toAmount(total)} of ${max} ${currency} when ${orderId} was sent`;
       return total.gt(max) ? [{ orderId, text }] : [];
@@ -126,12 +130,24 @@ interface Asked {
   currencies: string[];
 }
 
+const isCreate = (event: HistoryEvent): boolean =>
+  event.activityTaskScheduledEventAttributes?.activityType?.name === 'createOrder';
+
 /** The first answer of a create in a history. */
 function firstCreated(history: readonly HistoryEvent[]): HistoryEvent | undefined {
-  const isCreate = (event: HistoryEvent) =>
-    event.activityTaskScheduledEventAttributes?.activityType?.name === 'createOrder';
   const id = String(history.find(isCreate)?.eventId);
   return history.find((event) => String(event.activityTaskCompletedEventAttributes?.scheduledEventId) === id);
+}
+
+/** When a create was first answered otherwise than by a rule. Reservations are made before. */
+function firstAllowedMs(history: readonly HistoryEvent[]): number {
+  const ids = new Set(history.filter(isCreate).map(({ eventId }) => String(eventId)));
+  const answer = history.find((event) => {
+    const { scheduledEventId, result } = event.activityTaskCompletedEventAttributes ?? {};
+    const [payload] = result?.payloads ?? [];
+    return ids.has(String(scheduledEventId)) && payload && Object(decode(payload)).kind !== 'policy';
+  });
+  return answer ? tsToMs(answer.eventTime) : Number.POSITIVE_INFINITY;
 }
 
 /** Questions to persons in a history: answers of creates that name totals. */
@@ -170,7 +186,9 @@ function heldWithoutNeed(
         const isNew = one.runs.length > 0 && one.runs.every(({ begunMs }) => begunMs > atMs);
         // Who is asked about counts nowhere before the answer.
         const isApproved = (approvedMs.get(one.orderId) ?? atMs) < atMs;
-        const isHeld = !wasSent && !isApproved && (heldMs.get(one.orderId) ?? atMs) < atMs;
+        // A run that a reset began since may have sent it, as far as it knows.
+        const sinceMs = Math.max(heldMs.get(one.orderId) ?? atMs, ...one.runs.map(({ begunMs }) => begunMs));
+        const isHeld = !wasSent && !isApproved && sinceMs === heldMs.get(one.orderId) && sinceMs < atMs;
         if (one.orderId !== orderId && (isNew || isHeld)) return ZERO;
         if (one.stored) return rangeOf(one, one.stored, currency, atMs).most;
         return endMs(one) + NOTICED_MS < atMs ? ZERO : askedFor(one.runs, currency);

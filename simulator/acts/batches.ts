@@ -20,6 +20,9 @@ import { type Act, attempt, FIRE_MS, later, MINUTE_MS, SAID } from './act.js';
 const PERIOD = '2026-11-28';
 const SCHEDULED_START_TIME = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');
 
+/** A person stops a batch that pauses again after so many resumes. */
+const MOST_RESUMED = 5;
+
 /** Where the rows of a batch come from. */
 const SOURCES = ['rows', 'file', 'schedule'] as const;
 
@@ -107,12 +110,15 @@ class Batch {
       this.world
         .open()
         .some(({ workflowId }) => workflowId.includes(this.#plan) || workflowId === this.#handle.workflowId);
-    while (isOpen()) {
+    for (let resumed = 0; isOpen(); ) {
       await attempt(async () => {
         const { phase, plan } = await this.#handle.state();
         if (phase === 'awaitingApproval' && plan)
           await this.#handle.approve({ digest: plan.digest, by: this.planned.said.approvedBy });
-        if (phase === 'paused') await this.interrupt('resume');
+        if (phase !== 'paused') return;
+        // Whoever cannot bring a changed file back stops it.
+        resumed += 1;
+        await this.interrupt(resumed > MOST_RESUMED ? 'stop' : 'resume');
       });
       await sleep(MINUTE_MS);
     }

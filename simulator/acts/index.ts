@@ -70,9 +70,12 @@ export async function live(world: World, count: number, only?: readonly string[]
   };
   later(FIRE_MS, async () => {
     world.heal();
-    await Promise.all(ends.map((end) => end()));
-    later(FIRE_MS / 2, () => {
-      isWell = true;
+    // A batch may wait for decisions about its rows.
+    later(0, async () => {
+      await Promise.all(ends.map((end) => end()));
+      later(FIRE_MS / 2, () => {
+        isWell = true;
+      });
     });
     for (;;) {
       await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
