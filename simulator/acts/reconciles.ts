@@ -13,7 +13,7 @@ const EXPECTED: Record<string, ReconcileClass> = { elsewhere: 'missingAtService'
 async function reconcile(world: World, recover: boolean): Promise<ReconcileResult | undefined> {
   let result: ReconcileResult | undefined;
   await attempt(async () => {
-    result = await world.orders.reconcile({ recover }, { timeoutMs: 30 * MINUTE_MS });
+    result = await world.orders.reconcile({ recover }, { timeoutMs: 120 * MINUTE_MS });
   });
   const counts = Object.entries(result?.classes ?? {}).flatMap(([name, count]) =>
     count > 0 ? `${name} ${count}` : [],
