@@ -139,15 +139,16 @@ function firstCreated(history: readonly HistoryEvent[]): HistoryEvent | undefine
   return history.find((event) => String(event.activityTaskCompletedEventAttributes?.scheduledEventId) === id);
 }
 
-/** When a create was first answered otherwise than by a rule. Reservations are made before. */
+/** When the first create began that no rule held: it is reserved at once, whatever becomes of it. */
 function firstAllowedMs(history: readonly HistoryEvent[]): number {
-  const ids = new Set(history.filter(isCreate).map(({ eventId }) => String(eventId)));
-  const answer = history.find((event) => {
-    const { scheduledEventId, result } = event.activityTaskCompletedEventAttributes ?? {};
-    const [payload] = result?.payloads ?? [];
-    return ids.has(String(scheduledEventId)) && payload && Object(decode(payload)).kind !== 'policy';
-  });
-  return answer ? tsToMs(answer.eventTime) : Number.POSITIVE_INFINITY;
+  const held = new Set(
+    history.flatMap(({ activityTaskCompletedEventAttributes: completed }) => {
+      const [payload] = completed?.result?.payloads ?? [];
+      return payload && Object(decode(payload)).kind === 'policy' ? String(completed?.scheduledEventId) : [];
+    }),
+  );
+  const allowed = history.find((event) => isCreate(event) && !held.has(String(event.eventId)));
+  return allowed ? tsToMs(allowed.eventTime) : Number.POSITIVE_INFINITY;
 }
 
 /** Questions to persons in a history: answers of creates that name totals. */
