@@ -13,8 +13,7 @@ const MIN_ANSWERED_SHARE = 0.99;
 const MAX_P99_MS = 3_000;
 /** A leaked URL whose senders hold back the last byte of a large body: without nginx answers wait for 4 to 6 s (docs/plan.md). */
 const MAX_P99_LEAKED_SLOW_MS = 10_000;
-/** Three quarters of what each deployment gives it. */
-const MAX_RSS_MIB = 384;
+const MAX_RSS_MIB = 256;
 
 const [SECONDS, PER_SECOND] = [5, 20];
 

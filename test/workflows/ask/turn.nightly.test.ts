@@ -12,11 +12,8 @@ const WAIT = { timeout: 60_000, interval: 200 };
 const SLOW = 0.5;
 const ORDERS = 12;
 
-/**
- * What a quarter of an hour in line costs an order that was started: the limit, the question for its place, and the queue again.
- * A busy server takes what comes together in two tasks.
- */
-const EVENTS_IN_LINE = 16 + 3;
+/** What a quarter of an hour in line costs an order that was started: the limit, the question for its place, and the queue again. */
+const EVENTS_IN_LINE = 16;
 
 const MY_TURN = expect.stringMatching(
   /, and for its turn: a worker of the account default makes 0\.\d+ requests\/s and takes (about \d+ other tasks first(, for about \d+ min)?|it next)$/,
