@@ -14,13 +14,8 @@ import {
   lookupTaskQueue,
   ORDERS_TASK_QUEUE,
 } from '../contract/names.js';
+import { CREATE_TIMEOUT_MS } from '../contract/order/activities.js';
 import { CHECK_TIMEOUT_MS } from '../contract/signature.js';
-
-/** Longer than the HTTP limit (20 s) and the attempt's deadline (50 s). */
-export const CREATE_TIMEOUT_MS = 60_000;
-
-/** One request (HTTP limit 20 s) with a margin. */
-export const SEND_TIMEOUT_MS = 25_000;
 
 /** Options of a create: one attempt, which may send. Only `nextAction` permits another. */
 export const moneyMoving = (account: string): ActivityOptions => ({

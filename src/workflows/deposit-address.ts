@@ -17,8 +17,9 @@ import type {
 import type { AttentionCode } from '../contract/attention.js';
 import { ADDRESS_ABSENT, KEY_REFUSED, SERVICE_REJECTED, statusText } from '../contract/failures.js';
 import { searchAttribute } from '../contract/names.js';
+import { SEND_TIMEOUT_MS } from '../contract/order/activities.js';
 import { ATTENTION_AFTER_MS } from '../contract/order/messages.js';
-import { ALARM, answersWithin, failureOf, moneyMoving, readOnly, SEND_TIMEOUT_MS, watch } from './activity-calls.js';
+import { ALARM, answersWithin, failureOf, moneyMoving, readOnly, watch } from './activity-calls.js';
 import { turnText, unservedFor, untilTaken, whySilent } from './ask/silence.js';
 import { checkAddress } from './identity.js';
 import { isForeign } from './interceptors.js';

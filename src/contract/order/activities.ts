@@ -26,6 +26,12 @@ export const windowOf = ({ settleWindowMs }: Pace, type: OrderType): number =>
 /** An outage is over after this many windows without a failing create: an hour by default. */
 export const OUTAGE_WINDOWS = 6;
 
+/** Limit of a create. Longer than the HTTP limit (20 s) and the attempt's deadline (50 s). */
+export const CREATE_TIMEOUT_MS = 60_000;
+
+/** One request (HTTP limit 20 s) with a margin. */
+export const SEND_TIMEOUT_MS = 25_000;
+
 /** Returns the age in ms at which an answer must show an order. */
 export const visibleAfterMs = (pace: Pace, type: OrderType): number => windowOf(pace, type) / 2;
 

@@ -7,16 +7,18 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { isFormOfId } from '../../contract/names.js';
-import type {
-  CreateAnswer,
-  CreateOrderInput,
-  CreateVerdict,
-  SendPermission,
-  StoredByAttempt,
+import {
+  CREATE_TIMEOUT_MS,
+  type CreateAnswer,
+  type CreateOrderInput,
+  type CreateVerdict,
+  SEND_TIMEOUT_MS,
+  type SendPermission,
+  type StoredByAttempt,
 } from '../../contract/order/activities.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
 import { Refused } from '../../contract/refused.js';
-import { CREATE_TIMEOUT_MS, moneyMoving, SEND_TIMEOUT_MS, untilOver } from '../activity-calls.js';
+import { moneyMoving, untilOver } from '../activity-calls.js';
 import { recordAnswer, untilServed } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
 import { isForeign } from '../interceptors.js';

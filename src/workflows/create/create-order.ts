@@ -1,9 +1,9 @@
 import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
 import { shownDifferences } from '../../contract/differences/echo.js';
-import { type LookUpAnswer, windowOf } from '../../contract/order/activities.js';
+import { type LookUpAnswer, SEND_TIMEOUT_MS, windowOf } from '../../contract/order/activities.js';
 import { factsOf } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
-import { answersWithin, SEND_TIMEOUT_MS, watch } from '../activity-calls.js';
+import { answersWithin, watch } from '../activity-calls.js';
 import { ask, askForReading, lookUp } from '../ask/ask.js';
 import { isCanary, isFollowUp } from '../identity.js';
 import { close, failureOf, startLookUpsAfterEnd } from '../order/end.js';

@@ -1,8 +1,8 @@
 import { decidedBy } from '../../contract/attention.js';
 import { maskWords } from '../../contract/masking.js';
 import { covers } from '../../contract/money.js';
+import { SEND_TIMEOUT_MS } from '../../contract/order/activities.js';
 import type { TakenDecision } from '../../contract/order/messages.js';
-import { SEND_TIMEOUT_MS } from '../activity-calls.js';
 import { type Looking, lookUp } from '../ask/ask.js';
 import { enterPhase, type ParkQuestion } from '../order/show.js';
 import { answeredIn, type OrderRun } from '../order/state.js';

@@ -1,6 +1,6 @@
 import { type ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { DEFAULT_ACCOUNT } from '../../contract/names.js';
-import type { BreachedRule, Payers } from '../../contract/order/activities.js';
+import { type BreachedRule, CREATE_TIMEOUT_MS, type Payers, SEND_TIMEOUT_MS } from '../../contract/order/activities.js';
 import { receivedRequest } from '../../contract/order/followers.js';
 import type { FundsNews } from '../../contract/order/funds.js';
 import type { ReceivedDepositInput, RunInput, RunOptions } from '../../contract/order/input-and-result.js';
@@ -17,7 +17,6 @@ import type { Strictest } from '../../contract/order/stricter.js';
 import { factsOf, type OrderType, type ReceivedType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
-import { CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS } from '../activity-calls.js';
 import type { Offer } from '../compensation/offers.js';
 import { type Candidate, type Doubt, type Facts, type Ours, openFacts, wasEverInDoubt } from '../create/facts.js';
 import { type Outbox, openOutbox } from '../outbox.js';

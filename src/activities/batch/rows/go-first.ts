@@ -1,4 +1,5 @@
 import type { BatchProgress } from '../../../contract/batch/batch.js';
+import { CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS } from '../../../contract/order/activities.js';
 
 /** Number of neighbouring uncertain rows that are a sign of one cause. */
 const UNCERTAIN_IN_A_ROW = 3;
@@ -8,10 +9,6 @@ export const KEPT_ROWS = 3;
 const MOST_UNCLEAR = 6;
 /** Window after the last of them, in windows: 1/8, 1/4, … up to 2. */
 const pauseWindows = (unclear: number): number => Math.min(2, 2 ** (unclear - 4));
-/** Time in which a create without an answer may still be on its way, in ms. */
-const UNDER_WAY_MS = 25_000;
-/** Limit of a create, after which the one of a worker that died is in doubt, in ms. */
-const TOLD_MS = 60_000;
 /** Part of the window after which an order is a later one, and time until others know it. */
 const [LATER_WINDOWS, SHOWN_WINDOWS] = [0.25, 1];
 
@@ -92,9 +89,9 @@ export function recordFirst(progress: BatchProgress, situation: FirstSituation):
   if (row === 'unclear') waits.push(nowMs + pauseWindows(unclear) * windowMs);
   // Sooner, it would be no later order of the newest doubt.
   const isNew = isNewlyUncertain || (!progress.first && progress.uncertain?.length);
-  if (isLast && isNew) waits.push(nowMs + UNDER_WAY_MS + LATER_WINDOWS * windowMs);
-  // The create may yet be in doubt. One that never tells holds them for a window only.
-  if (isLast && isUnanswered && why !== progress.first?.why) waits.push(nowMs + Math.max(windowMs, TOLD_MS));
+  if (isLast && isNew) waits.push(nowMs + SEND_TIMEOUT_MS + LATER_WINDOWS * windowMs);
+  // A dead worker's is in doubt after its limit. One that never tells holds them for a window.
+  if (isLast && isUnanswered && why !== progress.first?.why) waits.push(nowMs + Math.max(windowMs, CREATE_TIMEOUT_MS));
   if (isLast && row === 'clear') waits.push(nowMs + SHOWN_WINDOWS * windowMs);
   progress.first = {
     ...{ why, unclear, nextAtMs: Math.max(...waits) },
