@@ -78,11 +78,14 @@ export async function operate(
   return report;
 }
 
-/** What a person knows who looks at accounts and callers. `isOthers`: the order is another caller's or account's. */
+/** What a person knows who looks at all accounts, and asks the callers. */
 export interface Looked {
   /** The account in use is the orders' own. */
   isRight: boolean;
-  isOthers?: (orderId: string, isConflict: boolean) => boolean;
+  /** Only another account has the order. */
+  isElsewhere?: (orderId: string) => boolean;
+  /** Another caller started another order under the id. */
+  isContested?: (orderId: string) => boolean;
 }
 
 /** Decides every order that waits for a person; adds to the report. */
@@ -108,8 +111,9 @@ function choose({ attention }: OrderState): 'release' | 'resend' | 'accept' | 'a
   return (['release', 'resend', 'accept'] as const).find((action) => attention?.allowed.includes(action));
 }
 
-async function decideOne(handle: OrderHandle, report: OperatorReport, { isRight, isOthers }: Looked): Promise<void> {
+async function decideOne(handle: OrderHandle, report: OperatorReport, looked: Looked): Promise<void> {
   const { orderId } = handle;
+  const { isRight, isElsewhere, isContested } = looked;
   try {
     const state = await handle.state();
     if (state.phase !== 'parked' || !state.attention) return;
@@ -117,8 +121,8 @@ async function decideOne(handle: OrderHandle, report: OperatorReport, { isRight,
     if (!isRight && WHICH_ACCOUNT.test(state.attention.reason)) return;
     const choice = choose(state);
     // Its page says where to look, or how that one differs. This run ends without it.
-    const isOpen = choice === undefined || choice === 'resend';
-    const action = isOpen && isOthers?.(orderId, choice === undefined) ? 'close-absent' : choice;
+    const isOthers = choice === 'resend' ? isElsewhere?.(orderId) : !choice && isContested?.(orderId);
+    const action = isOthers ? 'close-absent' : choice;
     // Stays parked, and the oracle says so.
     if (!action) return;
     const said = { by: canary('who decided', orderId), reason: canary('why it was decided', orderId) };

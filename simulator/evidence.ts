@@ -172,9 +172,9 @@ async function evidenceOf(world: World, report: OperatorReport): Promise<Evidenc
 function ofAnother(world: World, { failureType, ...one }: FollowedOrder): FollowedOrder {
   const { service } = world;
   const found = allOrders(service).find(({ order }) => order.user_order_id === one.orderId);
-  const { isOthers } = world.looked();
+  const { isElsewhere, isContested } = world.looked();
   const isClosed = failureType === 'OrderConflict' || failureType === 'OrderUnresolved';
-  const isOf = isClosed && [true, false].some((isConflict) => isOthers(one.orderId, isConflict));
+  const isOf = isClosed && (isContested(one.orderId) || isElsewhere(one.orderId));
   const afterEnd = world.engine.newest(afterEndWorkflowId(orderWorkflowId(DEFAULT_ACCOUNT, one.orderId)));
   const isAsked = world.forgotMs.length > 0 && afterEnd?.isOpen && afterEnd.searchAttributes.PaymentAttentionReason;
   if (!found || failureType === undefined || !(isOf || isAsked))

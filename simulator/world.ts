@@ -116,14 +116,13 @@ export class World {
   /** What a person knows who looks at both accounts, and asks who started what. */
   looked(): Required<Looked> {
     const isRight = !this.isElsewhere;
-    const isOthers = (orderId: string, isConflict: boolean): boolean => {
-      if (isConflict) return this.contested.has(orderId);
+    const isElsewhere = (orderId: string): boolean => {
       const [own, other] = this.service.doubles.map(({ admin }) =>
         admin.orders().some(({ order }) => order.user_order_id === orderId),
       );
       return isRight && other === true && !own;
     };
-    return { isRight, isOthers };
+    return { isRight, isElsewhere, isContested: (orderId) => this.contested.has(orderId) };
   }
 
   /** The keys of the account that a worker has which starts now. */
